@@ -1,4 +1,4 @@
-// `npm run cli -- …`: the command line, on the instance that `npm start` runs here, if it does.
+// `npm run cli -- …`: the command line. It uses the instance that `npm start` runs here, if any.
 import { join } from 'node:path';
 import { readState } from './lib/data-dir.mjs';
 import { isProductionInstallation, prepare, requireBuild } from './lib/prepare.mjs';
@@ -33,11 +33,11 @@ function useInstance() {
     process.env.PORT ||= String(instance.port);
     return;
   }
-  // Not known here is which commands need one; those that do fail for the lack of it.
+  // It is unknown here which commands need one; those that do fail with their own message.
   process.on('exit', (code) => {
     if (code !== 0) {
       console.error(
-        'No npm start runs here: commands on the API need --url, those on the database need DATABASE_URL.',
+        'No npm start runs here: commands on the API need --url, commands on the database need DATABASE_URL.',
       );
     }
   });
@@ -53,7 +53,7 @@ try {
   process.exit(1);
 }
 
-// In this very process: input, output, signals and the exit code need no passing on.
+// In the same process, so that input, output, signals and the exit code need no forwarding.
 const program = join(ROOT, 'dist/apps/cli/src/main.js');
 process.argv = [process.execPath, 'npm run cli --', ...process.argv.slice(2)];
 process.setSourceMapsEnabled(true);

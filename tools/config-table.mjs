@@ -1,5 +1,5 @@
-// Writes the table of the configuration into docs/configuration.md, from the built code's own schema:
-// `npm run config:table`. A test fails when the two differ.
+// `npm run config:table`: writes the table in docs/configuration.md from the built code's schema. A test fails when the
+// two differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configTable } from './lib/config-table.mjs';

@@ -1,4 +1,4 @@
-// `npm run console:pictures`: pictures of every page of the console, of a realistic installation that it makes.
+// `npm run console:pictures`: takes pictures of every page of the console, with realistic data that it creates.
 import { runVitest } from './lib/run-vitest.mjs';
 
 runVitest(['--project=pictures', ...process.argv.slice(2)]);

@@ -1,5 +1,5 @@
-// `npm run test:fuzz -- --requests N --seed S`: the fuzz test of `npm test`, for as long as you like,
-// with another seed each time unless one is given.
+// `npm run test:fuzz -- --requests N --seed S`: the fuzz test of `npm test`, for as long as you like, with a random
+// seed by default.
 import { parseArgs } from 'node:util';
 import { runVitest } from './lib/run-vitest.mjs';
 

@@ -1,5 +1,5 @@
-// `npm run test:hostile -- --seconds N`: clients and targets that do harm, all at once and for longer than
-// in `npm test`, and what others notice of it (docs/reliability.md).
+// `npm run test:hostile -- --seconds N`: runs harmful clients and targets, all at once and for longer than in `npm
+// test`, and measures the effect on others (docs/reliability.md).
 import { parseArgs } from 'node:util';
 import { runVitest } from './lib/run-vitest.mjs';
 

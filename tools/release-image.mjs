@@ -1,5 +1,5 @@
-// `npm run release:image`: keeps what this version stores, as `test/upgrade/VERSION.sql.gz`, for the
-// upgrade test of later versions. It is a dump of PostgreSQL 15, which later versions can read too.
+// `npm run release:image`: saves the stored data of this version as `test/upgrade/VERSION.sql.gz`, for the upgrade test
+// of later versions. It is a dump of PostgreSQL 15, which later versions can read too.
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { ROOT } from './lib/settings.mjs';
 import { startStores } from './lib/stores.mjs';
 
 const READY_MS = 60_000;
-/** Not a secret: the upgrade test has it as well. */
+/** Not a secret: the upgrade test contains it as well. */
 const SECRETS_KEYS = `image:${Buffer.alloc(32, 'image').toString('base64')}`;
 const CLI = 'dist/apps/cli/src/main.js';
 
@@ -25,7 +25,7 @@ inOwnDirectory(
     await prepare();
   },
   async ({ dir, children, env: own, watch }) => {
-    // PostgreSQL 15 needs a way to its data that its own user can walk.
+    // PostgreSQL 15 needs a path to its data that its own user can traverse.
     chmodSync(dir, 0o711);
     const where = { dir, database: 'switchhook', version: POSTGRES_15 };
     const { databaseUrl, redisUrl } = await startStores(where, {}, children, watch);
@@ -38,7 +38,7 @@ inOwnDirectory(
       PORT: String(apiPort),
       WORKER_PORT: String(workerPort),
       DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
-      // Past when the image is restored, but not before it is made.
+      // In the past when the image is restored, but not when it is made.
       DELIVERY_RETRY_SCHEDULE: '5s',
     };
     const node = (/** @type {string} */ name, /** @type {string[]} */ args, input = '') =>

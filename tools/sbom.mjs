@@ -1,4 +1,4 @@
-// `npm run -s sbom`: all that an installation consists of, as CycloneDX in JSON on standard output.
+// `npm run -s sbom`: lists all parts of an installation, as CycloneDX in JSON on standard output.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,8 +20,8 @@ const inProduction = new Set(
     .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
 );
 
-// By the lockfile: what is shipped, not what is installed here. Not with npm's `--omit dev`, which
-// leaves out whatever is needed for both (npm/cli#7909): half of the packages.
+// From the lockfile, which says what is shipped rather than installed here. Not with npm's `--omit dev`, which omits
+// packages needed for both (npm/cli#7909): half of them.
 const arguments_ = ['--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'];
 const text = execFileSync('npm', ['sbom', ...arguments_], {
   cwd: ROOT,
@@ -33,12 +33,12 @@ const bom = JSON.parse(text.toString());
 
 bom.components = bom.components
   .filter((component) => inProduction.has(`${component.name}@${component.version}`))
-  // Of a package that is there twice npm keeps one, which may be that of a tool.
+  // Of a package that occurs twice npm keeps one, which may be a development tool's.
   .map((component) => ({
     ...component,
     properties: component.properties.filter((one) => one.name !== 'cdx:npm:package:development'),
   }));
-// npm takes the name of the folder.
+// npm uses the folder's name.
 bom.metadata.component.name = name;
 const kept = new Set([bom.metadata.component, ...bom.components].map((one) => one['bom-ref']));
 bom.dependencies = bom.dependencies

@@ -1,5 +1,6 @@
-// `npm start`: everything that the service needs, on this machine, from a fresh clone. Node's own
-// modules alone, since at the first start nothing else is installed.
+// `npm start`: runs the whole service on this machine from a fresh clone. It uses only Node's own modules, because at
+// the first start nothing else is installed. `--watch` (`npm run start:dev`) runs the sources, and
+// restarts the API and the worker when one is saved. With `--inspect`, debuggers can attach to both.
 import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -14,6 +15,7 @@ import { Problem } from './lib/problem.mjs';
 import { identify } from './lib/processes.mjs';
 import { progress } from './lib/progress.mjs';
 import { dataDir, HEAP_LIMITS, listenAt, portOf, requireNode, ROOT } from './lib/settings.mjs';
+import { restartOnSave, SOURCE_ARGS } from './lib/sources.mjs';
 import { stopping } from './lib/stopping.mjs';
 import { requireStores, startStores } from './lib/stores.mjs';
 import { endTasks } from './lib/tasks.mjs';
@@ -21,6 +23,10 @@ import { endTasks } from './lib/tasks.mjs';
 const READY_MS = 60_000;
 const CLI = 'dist/apps/cli/src/main.js';
 const CONFIG = 'dist/libs/runtime/src/config/index.js';
+/** @type {Record<string, number>} */
+const INSPECTOR_PORTS = { api: 9229, worker: 9230 };
+const isWatching = process.argv.includes('--watch');
+const isInspected = process.argv.includes('--inspect');
 const ACCOUNTS = [['demo'], ['other'], ['switch', '--role', 'platform']];
 const LOGINS =
   'Accounts: demo (password demo-secret), other (other-secret); the platform: switch (switch-secret).';
@@ -77,20 +83,23 @@ async function main() {
   });
 
   const workerUrl = listenAt({ HOST: env.HOST, PORT: env.WORKER_PORT }).url;
-  // Two processes cannot serve their metrics on one port: the worker has the next one.
+  // Two processes cannot serve metrics on one port, so the worker uses the next one.
   const metricsPort = metricsPortOf(env);
   const workerEnv = metricsPort ? { ...env, METRICS_PORT: String(metricsPort + 1) } : env;
   const { databaseUrl, redisUrl, roleUrls } = stores;
   const as = (/** @type {'api' | 'worker'} */ name) => ({
     DATABASE_URL: roleUrls?.[name] ?? databaseUrl,
   });
+  /** @type {((isOutdated?: () => boolean) => Promise<Program>)[]} */
   const starters = [
-    () => startApp(running, 'api', at.url, { ...env, ...as('api') }),
-    () => startApp(running, 'worker', workerUrl, { ...workerEnv, ...as('worker') }),
+    (isOutdated) => startApp(running, 'api', at.url, { ...env, ...as('api') }, isOutdated),
+    (isOutdated) =>
+      startApp(running, 'worker', workerUrl, { ...workerEnv, ...as('worker') }, isOutdated),
   ];
-  await progress(`starting ${await processesOf(env)}`, () =>
-    Promise.all(starters.map(async (start) => keep(await start(), start))),
-  );
+  await progress(`starting ${await processesOf(env)}`, async () => {
+    if (isWatching) await restartOnSave(starters, isStopping);
+    else await Promise.all(starters.map(async (start) => keep(await start(), () => start())));
+  });
   writeInstance({
     url: at.url,
     host: at.host,
@@ -102,7 +111,7 @@ async function main() {
   printWelcome(at, given);
 }
 
-/** @param {Given} given @throws Problem for the embedded database, whose accounts everybody can log in to */
+/** @param {Given} given @throws Problem for the embedded database, whose demo passwords are public */
 function refuseProduction({ databaseUrl }) {
   if (process.env.NODE_ENV !== 'production' || databaseUrl) return;
   throw new Problem(
@@ -111,7 +120,7 @@ function refuseProduction({ databaseUrl }) {
   );
 }
 
-/** How many processes start, in words. @param {NodeJS.ProcessEnv} env */
+/** The numbers of processes, in words. @param {NodeJS.ProcessEnv} env */
 async function processesOf(env) {
   /** @type {typeof import('../libs/runtime/src/config/index.js')} */
   const { readProcesses } = await import(join(ROOT, CONFIG));
@@ -121,7 +130,7 @@ async function processesOf(env) {
   return `${of(apis, 'API')} and ${of(workers, 'worker')}`;
 }
 
-/** Makes this the one start on the data, and ends what a killed one has left running on it. */
+/** Makes this the only start on the data, and ends processes that a killed one has left. */
 async function takeDataDir() {
   makeDirectory(dir);
   lock = await takeLock(join(dir, 'start.lock'), ({ pid, isLeaving }, isFirst) => {
@@ -135,7 +144,7 @@ async function takeDataDir() {
   children = new Children(dir);
   rmSync(instanceFile, { force: true });
   const left = await children.endLeftOvers();
-  if (left.length > 0) console.log(`ended what an earlier start had left: ${left.join(', ')}`);
+  if (left.length > 0) console.log(`ended processes of an earlier start: ${left.join(', ')}`);
   children.rotateLogs();
   return children;
 }
@@ -147,7 +156,7 @@ function metricsPortOf(env) {
 }
 
 /**
- * The ports that the settings determine, each with how to choose another.
+ * The ports of the settings, each with the way to choose another.
  * @param {At} at
  * @returns {[port: number, choice: string][]}
  */
@@ -175,7 +184,7 @@ async function requireFreePorts({ host }, ports) {
 }
 
 /**
- * Of all our programs: what we were given, and on top of it what we know better.
+ * The environment of all our programs: the given one with our overrides.
  * @param {At} at @param {Given} given @param {import('./lib/stores.mjs').Stores} stores
  */
 async function environment({ host, port, isLoopback }, given, { databaseUrl, redisUrl, roleUrls }) {
@@ -189,23 +198,25 @@ async function environment({ host, port, isLoopback }, given, { databaseUrl, red
   env.HOST = host;
   env.PORT = String(port);
   env.WORKER_PORT ||= String(await freePort());
-  // A service that others reach must not reach into this machine for them.
+  // They start sooner, and each has one port for a debugger.
+  if (isWatching) env.API_PROCESSES = env.WORKER_PROCESSES = '1';
+  // A service that others reach must not call addresses of this machine for them.
   if (isLoopback) env.DELIVERY_ALLOWED_NETWORKS ??= '127.0.0.0/8,::1/128';
-  // No proxy has to be told.
+  // No proxy needs to be configured.
   env.SHUTDOWN_DELAY_MS ||= '0';
   // It belongs to a DATABASE_URL, and there is none.
   if (!given.databaseUrl) delete env.MIGRATION_DATABASE_URL;
-  // A database that is given may be somebody else's as well, and its keys are theirs to choose.
+  // A given database may be shared, and its owner chooses its keys.
   if (!given.databaseUrl) {
     env.SECRETS_KEYS = secretsKeys(env.SECRETS_KEYS);
-    // On loopback only: elsewhere everybody could read the passwords.
+    // Only on loopback: elsewhere anybody could read the passwords.
     if (isLoopback) env.CONSOLE_LOGIN_HINT ??= LOGINS;
   }
   return env;
 }
 
 /**
- * The keys that are given, and behind them that of the embedded database, made at the first start.
+ * The given keys, followed by the key of the embedded database, which the first start generates.
  * @param {string | undefined} given
  */
 function secretsKeys(given) {
@@ -216,7 +227,7 @@ function secretsKeys(given) {
 }
 
 /**
- * In the embedded database alone, since everybody knows these passwords.
+ * Only in the embedded database, because these passwords are public.
  * @param {Children} running @param {NodeJS.ProcessEnv} env
  */
 async function createAccounts(running, env) {
@@ -232,14 +243,21 @@ async function createAccounts(running, env) {
   writeSecrets(dir, { ...secrets, hasAccounts: true });
 }
 
-/** @param {Children} running @param {string} name @param {string} url @param {NodeJS.ProcessEnv} env */
-async function startApp(running, name, url, env) {
-  const args = [`dist/apps/${name}/src/main.js`];
+/**
+ * @param {Children} running @param {string} name @param {string} url @param {NodeJS.ProcessEnv} env
+ * @param {() => boolean} [isOutdated] whether not to wait until it is ready
+ */
+async function startApp(running, name, url, env, isOutdated = () => false) {
+  const args = isWatching
+    ? [...SOURCE_ARGS, `apps/${name}/src/main.ts`]
+    : [`dist/apps/${name}/src/main.js`];
+  if (isInspected) args.unshift(`--inspect=127.0.0.1:${INSPECTOR_PORTS[name]}`);
   const program = running.start(name, process.execPath, args, { cwd: ROOT, env });
   try {
-    await program.ready(() => answersOk(`${url}/health/ready`), READY_MS);
+    const isReady = () => isOutdated() || answersOk(`${url}/health/ready`);
+    await program.ready(isReady, READY_MS);
   } catch (error) {
-    // Where it only takes too long, the next one could not listen.
+    // If it only takes too long, the next one could not listen.
     await program.kill();
     throw error;
   }
@@ -247,7 +265,7 @@ async function startApp(running, name, url, env) {
 }
 
 /**
- * For `npm run cli`, which finds the stores here, and the keys; they are secret.
+ * For `npm run cli`, which finds the stores and the secret keys here.
  * @param {import('./cli.mjs').Instance} instance
  */
 function writeInstance(instance) {

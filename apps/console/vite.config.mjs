@@ -9,7 +9,7 @@ const API = process.env['CONSOLE_API'] ?? 'http://127.0.0.1:3000';
 
 export default defineConfig(({ command }) => ({
   root: pathOf('.'),
-  // A proxy may add a path prefix, so the built files know no absolute path.
+  // A proxy may add a path prefix, so the built files contain no absolute path.
   base: command === 'serve' ? '/console/' : './',
   cacheDir: pathOf('../../node_modules/.cache/vite'),
   plugins: [react()],
@@ -17,9 +17,9 @@ export default defineConfig(({ command }) => ({
   build: {
     outDir: pathOf('../../dist/apps/console'),
     emptyOutDir: true,
-    // Oldest browsers with light-dark().
+    // The oldest browsers with light-dark().
     target: ['chrome123', 'firefox120', 'safari17.5'],
-    // The policy of the page allows files alone.
+    // The page's Content-Security-Policy allows only files.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

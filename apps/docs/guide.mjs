@@ -8,8 +8,8 @@ const anchorOf = (heading) =>
     .replaceAll(' ', '-');
 
 /**
- * A document for readers outside the repository, as HTML. Links to other files of the repository become plain text.
- * @param {string} markdown
+ * Renders a document for readers outside the repository as HTML. Links to other files of the repository become plain
+ * text. @param {string} markdown
  */
 export function guideOf(markdown) {
   /** @type {string[]} */
@@ -28,7 +28,7 @@ export function guideOf(markdown) {
         const inner = this.parser.parseInline(tokens);
         return /^(#|https:)/.test(href) ? `<a href="${href}">${inner}</a>` : inner;
       },
-      // What may be wider than a phone scrolls by itself, and the keyboard can do that, too.
+      // Content wider than a phone scrolls on its own, also by keyboard.
       code: ({ text }) => `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`,
     },
     hooks: {

@@ -8,7 +8,7 @@ const textOf = (/** @type {string} */ path) => readFileSync(pathOf(path), 'utf8'
 
 const PAGES = { reference: 'API reference', receiving: 'Receiving guide' };
 
-/** Puts into each page what both of them or the console have, and the guide into its own. @returns {import('vite').Plugin} */
+/** Inserts the shared parts into each page, and the guide into its own. @returns {import('vite').Plugin} */
 function parts() {
   return {
     name: 'parts',
@@ -31,23 +31,23 @@ function parts() {
 
 export default defineConfig({
   root: pathOf('.'),
-  // A proxy may add a path prefix, so the built files know no absolute path.
+  // A proxy may add a path prefix, so the built files contain no absolute path.
   base: './',
   cacheDir: pathOf('../../node_modules/.cache/vite-docs'),
   plugins: [parts()],
   build: {
     outDir: pathOf('../../dist/apps/docs'),
     emptyOutDir: true,
-    // As for the console.
+    // The same as the console.
     target: ['chrome123', 'firefox120', 'safari17.5'],
     rolldownOptions: {
       input: { reference: pathOf('reference.html'), receiving: pathOf('receiving.html') },
     },
-    // The policy of the pages allows files alone.
+    // The pages' Content-Security-Policy allows only files.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Swagger UI alone is larger than the default.
+    // Swagger UI alone exceeds the default.
     chunkSizeWarningLimit: 2_000,
   },
   logLevel: 'warn',

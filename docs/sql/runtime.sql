@@ -30,14 +30,14 @@ ON CONFLICT (account_id, key) DO UPDATE SET
   created_at = CASE WHEN k.created_at <= now() - interval '24 hours' THEN now() ELSE k.created_at END
 RETURNING href, fingerprint = $3 AS same;
 
--- FORGET_KEYS, prepared as idempotency-keys.forget
+-- DELETE_EXPIRED_KEYS, prepared as idempotency-keys.delete-expired
 DELETE FROM idempotency_keys WHERE (account_id, key) IN (
   SELECT account_id, key FROM idempotency_keys k WHERE k.created_at <= now() - interval '24 hours'
   ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 RETURNING 1;
 
--- FORGET_PROCESS
+-- DELETE_PROCESS
 DELETE FROM processes WHERE id = $1;
 
 -- LIST_PROCESSES
@@ -50,7 +50,10 @@ FROM processes ORDER BY kind, started_at, id;
 SELECT set_config('lock_timeout', '2s', true),
   set_config('idle_in_transaction_session_timeout', '15s', true);
 
--- SHOW_LIFE, prepared as processes.show-life
+-- STORE_HREF
+UPDATE idempotency_keys SET href = $1 WHERE account_id = $2 AND key = $3;
+
+-- WRITE_HEARTBEAT, prepared as processes.heartbeat
 WITH gone AS (
   DELETE FROM processes WHERE id = ANY (ARRAY(
     SELECT id FROM processes WHERE seen_at < now() - interval '1 hour' FOR UPDATE SKIP LOCKED
@@ -60,6 +63,3 @@ INSERT INTO processes (id, kind, version, in_flight, cpu_percent, memory_bytes)
 VALUES ($1, $2, $3, $4::integer, $5::integer, $6::bigint)
 ON CONFLICT (id) DO UPDATE SET seen_at = now(), in_flight = excluded.in_flight,
   cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes;
-
--- STORE_HREF
-UPDATE idempotency_keys SET href = $1 WHERE account_id = $2 AND key = $3;

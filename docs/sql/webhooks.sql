@@ -109,6 +109,17 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[],
 ON CONFLICT (account_id, webhook_id, at, outcome, bin)
 DO UPDATE SET count = attempt_counts.count + excluded.count;
 
+-- ADD_PARTS, prepared as replays.add_parts
+WITH whole AS (
+  SELECT id, generation FROM replays WHERE id = ANY ($1::uuid[]) AND generation IS NOT NULL
+  FOR UPDATE SKIP LOCKED
+),
+moved AS (
+  UPDATE replays r SET generation = NULL FROM whole WHERE r.id = whole.id
+  RETURNING r.id, r.webhook_id, whole.generation, r.after
+)
+INSERT INTO replay_parts (replay_id, webhook_id, generation, after) SELECT * FROM moved;
+
 -- BOUNDS_OF_RANGE
 SELECT date_trunc('milliseconds', least($1::timestamptz, now())) AS until,
      least_uuid($2::timestamptz) AS after;
@@ -240,7 +251,7 @@ LEFT JOIN LATERAL (
 JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
 ORDER BY d.id;
 
--- CLAIM_TESTS(…), prepared as pending.claim-tests.20454
+-- CLAIM_IMMEDIATE(…), prepared as pending.claim-immediate.20454
 WITH
 -- Due deliveries without a lease; skips locked rows.
 judged AS MATERIALIZED (
@@ -374,7 +385,7 @@ WHERE i.inhparent = $1::regclass AND NOT i.inhdetachpending AND part.relname ~ '
 ORDER BY day DESC;
 
 -- DELIVERIES_OF_EVENT
-SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -394,12 +405,12 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT *, row_number() OVER (ORDER BY id DESC)::integer AS place, event_id = $1 AS matches
+      SELECT *, row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber", event_id = $1 AS matches
       FROM deliveries
       WHERE id BETWEEN $2::uuid AND $3::uuid AND ($4::uuid IS NULL OR id < $4)
       ORDER BY id DESC LIMIT 10000
-    ) AS looked_at
-    WHERE matches OR place = 10000 ORDER BY id DESC LIMIT $5
+    ) AS scanned
+    WHERE matches OR "rowNumber" = 10000 ORDER BY id DESC LIMIT $5
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND e.id = $1
@@ -631,6 +642,39 @@ JOIN pg_class parent ON parent.oid = i.inhparent
 WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
   AND part.relname ~ '_[0-9]{8}$';
 
+-- LOAD(…), prepared as pending.load.20454
+WITH leased AS MATERIALIZED (
+  SELECT d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
+    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  JOIN LATERAL (SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1) d
+    ON d.takes = j.lease AND d.state = 'pending' AND d.claimed_until > now()
+)
+
+SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
+  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
+  e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
+  e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
+  w.target_url AS "targetUrl", w.userinfo, w.target_version AS "targetVersion", w.headers, w.payload,
+  w.retry, w.secret,
+  CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
+    SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
+    WHERE (retired ->> 'until')::timestamptz > now()
+  ) END AS "retiredSecrets",
+  CASE WHEN w.failures > 0 OR w.openings > 0 OR w.failing_since IS NOT NULL
+      OR w.open_until IS NOT NULL
+    THEN json_build_object('failures', w.failures, 'openings', w.openings,
+      'failingMs', 1000 * extract(epoch FROM now() - w.failing_since),
+      'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', format('%s %s %s %s', w.failures, w.openings,
+    extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until)))
+    END AS health
+FROM leased d
+LEFT JOIN LATERAL (
+  SELECT * FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+) e ON true
+JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+WHERE NOT (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AND (d.immediate OR NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)));
+
 -- LOCK_EVENT
 SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data, added
@@ -651,7 +695,7 @@ WITH RECURSIVE step AS (
   WHERE step.number < $2::integer
 )
 SELECT s.number, s.webhook_id AS "webhookId", w.account_id AS "accountId", (extract(epoch FROM greatest(s.next_attempt_at, w.hold_until, w.open_until) - now()) * 1000)::float8 AS "dueInMs",
-  (extract(epoch FROM s.next_attempt_at - now()) * 1000)::float8 AS "oldestInMs", w.open_until IS NOT NULL AS probe, false AS tests
+  (extract(epoch FROM s.next_attempt_at - now()) * 1000)::float8 AS "oldestInMs", w.open_until IS NOT NULL AS probe, false AS immediate
 FROM step s
 LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON w.enabled AND w.deleted_at IS NULL AND NOT w.paused
 UNION ALL
@@ -676,12 +720,11 @@ ORDER BY id LIMIT 200;
 
 -- NEXT_PARTS, prepared as replays.next_parts
 SELECT r.id, r.account_id AS "accountId", r.states, r.until, r.event,
-    r.application_id AS "applicationId", r.status, p.webhook_id AS "webhookId", p.after, true AS "isPart",
-  r.webhook_id IS NOT NULL AS "isOnly", CASE
+  r.application_id AS "applicationId", r.status, p.webhook_id AS "webhookId", p.after,
+  r.webhook_id IS NOT NULL AS "isOnly",
+  CASE
     WHEN w.id IS NULL OR NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> p.generation THEN 'over'
-    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) OR (EXISTS (
-    SELECT FROM replays o WHERE o.webhook_id = w.id AND o.state = 'running' AND o.id < r.id
-  ) OR EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id)) THEN 'waits'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) OR EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id) THEN 'waits'
     ELSE 'ready'
   END AS fate
 FROM unnest($1::uuid[], $2::bigint[]) AS seen(replay_id, after)
@@ -691,6 +734,7 @@ FROM unnest($1::uuid[], $2::bigint[]) AS seen(replay_id, after)
     WHERE replay_id BETWEEN r.id AND r.id AND webhook_id > seen.after
     ORDER BY replay_id, webhook_id LIMIT 20
   ) p ON true
+  -- Looks each one up, because the planner would read all subscriptions to join them.
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = p.webhook_id LIMIT 1) w ON true;
 
 -- NEXT_REPLAYS, prepared as replays.next
@@ -704,15 +748,7 @@ WITH RECURSIVE account AS (
   ) next
   WHERE account.number < 50
 )
-SELECT r.id, a.account_id AS "accountId", r.states, r.until, r.event,
-    r.application_id AS "applicationId", r.status, r.webhook_id AS "webhookId", r.after, false AS "isPart",
-  CASE WHEN r.generation IS NOT NULL THEN CASE
-    WHEN w.id IS NULL OR NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> r.generation THEN 'over'
-    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) OR (EXISTS (
-    SELECT FROM replays o WHERE o.webhook_id = w.id AND o.state = 'running' AND o.id < r.id
-  ) OR EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id)) THEN 'waits'
-    ELSE 'ready'
-  END END AS fate
+SELECT a.account_id AS "accountId", r.id, r.generation IS NOT NULL AS "isWithoutPart"
 FROM account a
   LEFT JOIN unnest($2::bigint[], $3::uuid[]) AS seen(account_id, after)
     ON seen.account_id = a.account_id
@@ -722,8 +758,7 @@ FROM account a
     WHERE state = 'running' AND account_id BETWEEN a.account_id AND a.account_id
       AND id > coalesce(seen.after, '00000000-0000-0000-0000-000000000000'::uuid)
     ORDER BY account_id, id LIMIT 100
-  ) r ON true
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = r.webhook_id LIMIT 1) w ON true;
+  ) r ON true;
 
 -- NEXT_WITH_PARTS, prepared as replays.next_with_parts
 WITH RECURSIVE step AS (
@@ -900,30 +935,13 @@ WHERE id = $5;
 
 -- START_REPLAY, prepared as replays.start
 WITH replay AS (
-  INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, event,
+  INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
     application_id, status, total, after)
-  SELECT new_uuid(now(), 1), $1::bigint, $2::bigint, $3::integer, $4::timestamptz,
-    $5::timestamptz, $6::text[], $7::text, $8::bigint, $9::text,
-    $10::integer, $11::uuid
-  WHERE EXISTS (SELECT FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL)
-    AND (SELECT count(*) FROM replays WHERE webhook_id = $1 AND state = 'running') < 10
-  RETURNING id
-),
-parts AS (
-  INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
-  SELECT replay.id, p.webhook_id, p.generation, $11
-  FROM replay, unnest($12::bigint[], $13::integer[]) AS p(webhook_id, generation)
-)
-SELECT id FROM replay;
-
--- START_REPLAY_OF_ACCOUNT, prepared as replays.start_of_account
-WITH replay AS (
-  INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, event,
-    application_id, status, total, after)
-  SELECT new_uuid(now(), 1), NULL, $1::bigint, $2::integer, $3::timestamptz,
+  SELECT new_uuid(now(), 1), $1::bigint, $2::bigint, $3::timestamptz,
     $4::timestamptz, $5::text[], $6::text, $7::bigint, $8::text,
     $9::integer, $10::uuid
-  WHERE (SELECT count(*) FROM replays WHERE webhook_id IS NULL AND account_id = $1 AND state = 'running') < 10
+  WHERE EXISTS (SELECT FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL)
+    AND (SELECT count(*) FROM replays WHERE webhook_id = $1 AND state = 'running') < 10
   RETURNING id
 ),
 parts AS (
@@ -933,44 +951,28 @@ parts AS (
 )
 SELECT id FROM replay;
 
+-- START_REPLAY_OF_ACCOUNT, prepared as replays.start_of_account
+WITH replay AS (
+  INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
+    application_id, status, total, after)
+  SELECT new_uuid(now(), 1), NULL, $1::bigint, $2::timestamptz,
+    $3::timestamptz, $4::text[], $5::text, $6::bigint, $7::text,
+    $8::integer, $9::uuid
+  WHERE (SELECT count(*) FROM replays WHERE webhook_id IS NULL AND account_id = $1 AND state = 'running') < 10
+  RETURNING id
+),
+parts AS (
+  INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
+  SELECT replay.id, p.webhook_id, p.generation, $9
+  FROM replay, unnest($10::bigint[], $11::integer[]) AS p(webhook_id, generation)
+)
+SELECT id FROM replay;
+
 -- SUBSCRIPTIONS
 SELECT id, generation, enabled FROM webhooks
    WHERE account_id = $1 AND (enabled OR NOT $2) AND deleted_at IS NULL
      AND ($3::bigint IS NULL OR id = $3) AND id > $4
    ORDER BY id LIMIT 100;
-
--- TAKE(…), prepared as pending.take.20454
-WITH leased AS MATERIALIZED (
-  SELECT d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
-    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
-  JOIN LATERAL (SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1) d
-    ON d.takes = j.lease AND d.state = 'pending' AND d.claimed_until > now()
-)
-
-SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
-  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
-  now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
-  e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
-  e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
-  w.target_url AS "targetUrl", w.userinfo, w.target_version AS "targetVersion", w.headers, w.payload,
-  w.retry, w.secret,
-  CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
-    SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
-    WHERE (retired ->> 'until')::timestamptz > now()
-  ) END AS "retiredSecrets",
-  CASE WHEN w.failures > 0 OR w.openings > 0 OR w.failing_since IS NOT NULL
-      OR w.open_until IS NOT NULL
-    THEN json_build_object('failures', w.failures, 'openings', w.openings,
-      'failingMs', 1000 * extract(epoch FROM now() - w.failing_since),
-      'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', format('%s %s %s %s', w.failures, w.openings,
-    extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until)))
-    END AS health
-FROM leased d
-LEFT JOIN LATERAL (
-  SELECT * FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
-) e ON true
-JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
-WHERE NOT (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AND (d.immediate OR NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)));
 
 -- WEBHOOKS_TOLD
 SELECT w.id AS "webhookId", d.id AS "deliveryId"
@@ -1024,65 +1026,18 @@ SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until 
 FROM locked l WHERE d.id = l.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
 RETURNING d.id;
 
--- continueReplay({"first":20454,"last":20455},{"isPart":false})
+-- continueReplay(…)
 WITH
--- Only if the replay may still continue and no other worker has advanced it.
+-- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
+-- other, whether they are of it alone or of its account.
 job AS MATERIALIZED (
-  SELECT r.id, r.states, w.id AS target, w.generation AS present 
-FROM replays r 
-  JOIN webhooks w ON w.id = r.webhook_id
-WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL
-  AND w.generation = r.generation
-  AND NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false))
-  AND NOT (EXISTS (
-    SELECT FROM replays o WHERE o.webhook_id = w.id AND o.state = 'running' AND o.id < r.id
-  ) OR EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id))
-    AND r.id = $1 AND w.id = $2 AND r.after = $3
-  FOR UPDATE OF r SKIP LOCKED
-),
--- Skips deliveries whose state has changed since they were found.
-chosen AS MATERIALIZED (
-  SELECT d.id, job.present FROM job CROSS JOIN unnest($4::uuid[]) AS n(id)
-  JOIN LATERAL (SELECT * FROM deliveries WHERE id = n.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE) d ON d.id = n.id
-  WHERE d.state = ANY (job.states)
-),
--- Restarts each schedule under the subscription's present generation.
-started AS (
-  UPDATE deliveries d
-  SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
-    immediate = false, replayed = true, generation = c.present,
-    -- If a cancelled delivery still has an attempt in flight, that one is its first.
-    next_attempt_at = greatest(d.claimed_until, now()),
-    claimed_until = CASE WHEN d.claimed_until > now() THEN d.claimed_until END
-  FROM chosen c WHERE d.id = c.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
-  RETURNING d.id
-),
--- New deliveries are sent after the replayed ones.
-marked AS (
-  UPDATE webhooks w SET backlog = true FROM job
-  WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM started)
-)
-UPDATE replays r
-SET replayed = r.replayed + (SELECT count(*) FROM started),
-  after = $5,
-  state = CASE WHEN $6::boolean THEN 'completed' ELSE r.state END,
-  completed_at = CASE WHEN $6::boolean THEN now() END
-FROM job WHERE r.id = job.id
-RETURNING r.id;
-
--- continueReplay({"first":20454,"last":20455},{"isPart":true})
-WITH
--- Only if the replay may still continue and no other worker has advanced it.
-job AS MATERIALIZED (
-  SELECT r.id, r.states, w.id AS target, w.generation AS present 
-FROM replays r JOIN replay_parts p ON p.replay_id = r.id
-  JOIN webhooks w ON w.id = p.webhook_id
-WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL
-  AND w.generation = p.generation
-  AND NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false))
-  AND NOT (EXISTS (
-    SELECT FROM replays o WHERE o.webhook_id = w.id AND o.state = 'running' AND o.id < r.id
-  ) OR EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id))
+  SELECT r.id, r.states, w.id AS target, w.generation AS present
+  FROM replays r JOIN replay_parts p ON p.replay_id = r.id
+    JOIN webhooks w ON w.id = p.webhook_id
+  WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL
+    AND w.generation = p.generation
+    AND NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false))
+    AND NOT EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id)
     AND r.id = $1 AND w.id = $2 AND p.after = $3
   FOR UPDATE OF r, p SKIP LOCKED
 ),
@@ -1270,8 +1225,8 @@ WHERE state = 'pending' AND (id >= '019b7c01-0400-0000-0000-000000000000'::uuid 
 ORDER BY webhook_id, next_attempt_at LIMIT 1);
 
 -- findReplayable(…)
-SELECT id, place, matches FROM (
-  SELECT d.id, row_number() OVER (ORDER BY d.id)::integer AS place, (d.state = ANY ($1::text[])
+SELECT id, "rowNumber", matches FROM (
+  SELECT d.id, row_number() OVER (ORDER BY d.id)::integer AS "rowNumber", (d.state = ANY ($1::text[])
       OR ('cancelled' = ANY ($1) AND d.state = 'pending' AND d.generation < w.generation))
     AND ($2::text IS NULL OR d.event = $2)
     AND coalesce((
@@ -1300,8 +1255,8 @@ SELECT id, place, matches FROM (
     )
   ) d
   WHERE w.id = $7 ORDER BY d.id LIMIT 10000
-) looked_at
-WHERE matches OR place = 10000 ORDER BY id LIMIT $8::integer;
+) scanned
+WHERE matches OR "rowNumber" = 10000 ORDER BY id LIMIT $8::integer;
 
 -- findWaiting(…)
 SELECT (SELECT count(*)::integer FROM (
@@ -1327,7 +1282,7 @@ FROM unnest($1::uuid[]) AS d(id) CROSS JOIN LATERAL (
 ORDER BY a.at DESC LIMIT $2;
 
 -- listDeliveries("exhausted",{"first":20454,"last":20455},"webhook")
-SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -1347,7 +1302,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY d.webhook_id DESC, d.id DESC)::integer AS place,
+      SELECT d.*, row_number() OVER (ORDER BY d.webhook_id DESC, d.id DESC)::integer AS "rowNumber",
         ($1::text IS NULL OR CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
@@ -1383,7 +1338,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
           OR (d.created_at < $8 AND d.id < least_uuid($8 + interval '1 ms')))
       ORDER BY d.webhook_id DESC, d.id DESC LIMIT 10000
     ) AS d
-    WHERE matches OR place = 10000 ORDER BY d.webhook_id DESC, d.id DESC LIMIT $10
+    WHERE matches OR "rowNumber" = 10000 ORDER BY d.webhook_id DESC, d.id DESC LIMIT $10
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -1394,7 +1349,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
   ORDER BY d.id DESC;
 
 -- listDeliveries("pending",{"first":20454,"last":20455},"webhook")
-SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -1414,7 +1369,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS place,
+      SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS "rowNumber",
         ($1::text IS NULL OR CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
@@ -1448,7 +1403,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
           OR (d.created_at < $9 AND d.id < least_uuid($9 + interval '1 ms')))
       ORDER BY d.id DESC LIMIT 10000
     ) AS d
-    WHERE matches OR place = 10000 ORDER BY d.id DESC LIMIT $10
+    WHERE matches OR "rowNumber" = 10000 ORDER BY d.id DESC LIMIT $10
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -1459,7 +1414,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
   ORDER BY d.id DESC;
 
 -- listDeliveries(null,{"first":20454,"last":20455},"account")
-SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -1479,7 +1434,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY d.account_id DESC, d.id DESC)::integer AS place,
+      SELECT d.*, row_number() OVER (ORDER BY d.account_id DESC, d.id DESC)::integer AS "rowNumber",
         ($1::text IS NULL OR CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
@@ -1514,7 +1469,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
           OR (d.created_at < $8 AND d.id < least_uuid($8 + interval '1 ms')))
       ORDER BY d.account_id DESC, d.id DESC LIMIT 10000
     ) AS d
-    WHERE matches OR place = 10000 ORDER BY d.account_id DESC, d.id DESC LIMIT $10
+    WHERE matches OR "rowNumber" = 10000 ORDER BY d.account_id DESC, d.id DESC LIMIT $10
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -1525,7 +1480,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
   ORDER BY d.id DESC;
 
 -- listDeliveries(null,{"first":20454,"last":20455},"webhook")
-SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -1545,7 +1500,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY d.webhook_id DESC, d.id DESC)::integer AS place,
+      SELECT d.*, row_number() OVER (ORDER BY d.webhook_id DESC, d.id DESC)::integer AS "rowNumber",
         ($1::text IS NULL OR CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
@@ -1580,7 +1535,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
           OR (d.created_at < $8 AND d.id < least_uuid($8 + interval '1 ms')))
       ORDER BY d.webhook_id DESC, d.id DESC LIMIT 10000
     ) AS d
-    WHERE matches OR place = 10000 ORDER BY d.webhook_id DESC, d.id DESC LIMIT $10
+    WHERE matches OR "rowNumber" = 10000 ORDER BY d.webhook_id DESC, d.id DESC LIMIT $10
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -1591,7 +1546,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
   ORDER BY d.id DESC;
 
 -- listDeliveries(null,{"first":20454,"last":20455},null)
-SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -1611,7 +1566,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS place,
+      SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS "rowNumber",
         ($1::text IS NULL OR CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
@@ -1643,7 +1598,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
           OR (d.created_at < $9 AND d.id < least_uuid($9 + interval '1 ms')))
       ORDER BY d.id DESC LIMIT 10000
     ) AS d
-    WHERE matches OR place = 10000 ORDER BY d.id DESC LIMIT $10
+    WHERE matches OR "rowNumber" = 10000 ORDER BY d.id DESC LIMIT $10
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -1657,7 +1612,7 @@ SELECT d.place, d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webho
 SELECT * FROM (
   SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
-    row_number() OVER (ORDER BY id DESC)::integer AS place,
+    row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber",
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -1673,15 +1628,15 @@ SELECT * FROM (
       OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY id DESC LIMIT 10000
-) AS looked_at
-WHERE matches OR place = 10000
+) AS scanned
+WHERE matches OR "rowNumber" = 10000
 ORDER BY id DESC LIMIT $10;
 
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false})
 SELECT * FROM (
   SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
-    row_number() OVER (ORDER BY account_id DESC, id DESC)::integer AS place,
+    row_number() OVER (ORDER BY account_id DESC, id DESC)::integer AS "rowNumber",
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -1699,15 +1654,15 @@ SELECT * FROM (
       OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY account_id DESC, id DESC LIMIT 10000
-) AS looked_at
-WHERE matches OR place = 10000
+) AS scanned
+WHERE matches OR "rowNumber" = 10000
 ORDER BY "accountId" DESC, id DESC LIMIT $10;
 
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":true})
 SELECT * FROM (
   SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
-    row_number() OVER (ORDER BY account_id DESC, id DESC)::integer AS place,
+    row_number() OVER (ORDER BY account_id DESC, id DESC)::integer AS "rowNumber",
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -1725,6 +1680,6 @@ SELECT * FROM (
       OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY account_id DESC, id DESC LIMIT 10000
-) AS looked_at
-WHERE matches OR place = 10000
+) AS scanned
+WHERE matches OR "rowNumber" = 10000
 ORDER BY "accountId" DESC, id DESC LIMIT $10;

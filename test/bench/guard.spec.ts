@@ -9,7 +9,7 @@ const row = (what: string, median: number, bound?: Bound, scenario = 'single'): 
 });
 const [atLeast, atMost] = [{ atLeast: 1 }, { atMost: 1 }];
 
-it('allows a row to be worse by a quarter, whichever way is worse', () => {
+it('allows a row to be worse by a quarter, in either direction', () => {
   const recorded = { rate: 100, cost: 100 };
   expect(losses([row('rate', 76, atLeast), row('cost', 124, atMost)], recorded)).toEqual([]);
   expect(losses([row('rate', 74, atLeast), row('cost', 126, atMost)], recorded)).toEqual([
@@ -23,7 +23,7 @@ it('allows a row to be better by any amount', () => {
   expect(losses([row('rate', 900, atLeast), row('cost', 1, atMost)], recorded)).toEqual([]);
 });
 
-it('allows rows that vary more to be worse by more', () => {
+it('allows more for rows that vary more', () => {
   const recorded = { 'p99 at half load': 10 };
   const rows = (p99: number) => [row('p99 at half load', p99, atMost)];
   expect(losses(rows(24), recorded)).toEqual([]);
@@ -40,7 +40,7 @@ it('ignores rows without a bound', () => {
   expect(losses([row('rate', 1)], {})).toEqual([]);
 });
 
-it('ignores the rows of a whole run that it does not measure', () => {
+it('ignores rows that only a whole run measures', () => {
   const left = row('cost of a delivery, 10 million stored / 10 thousand', 1, atMost, 'growth');
   expect(losses([left], {})).toEqual([]);
 });

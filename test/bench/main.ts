@@ -43,7 +43,7 @@ for (const file of values.from) {
 }
 const failures: string[] = [];
 
-/** With stores of its own: nothing of what was before is left to be written or cleaned up. */
+/** Each scenario has its own stores, so that no earlier data remains to be written or cleaned up. */
 async function onSite<Done>(
   name: string,
   work: (site: Site) => Promise<Done>,

@@ -15,12 +15,12 @@ interface Profile {
   timeDeltas: number[];
 }
 
-/** What {@link profile} needs of PostgreSQL. */
+/** The settings of PostgreSQL that {@link profile} needs. */
 export const PROFILED = { shared_preload_libraries: 'pg_stat_statements' };
 
 /**
- * Where the time goes at full load: the top ten of an API and a worker, by package and by function,
- * and of the statements of PostgreSQL and the commands of Redis.
+ * Profiles full load: the top ten of an API and a worker, by package and by function, and of PostgreSQL's statements
+ * and Redis' commands.
  */
 export async function profile(site: Site, { seconds }: Effort): Promise<string> {
   const database = await site.database('profile');
@@ -70,7 +70,7 @@ async function commands(redis: RedisStore, events: number): Promise<string> {
   );
 }
 
-/** What it is, how often for an event, and how long for an event, in µs. */
+/** Its name, its calls per event, and its time per event in µs. */
 type StoreRow = [what: string, calls: number, us: number];
 
 function storeTable(title: string, rows: readonly StoreRow[]): string {
@@ -105,7 +105,7 @@ function tablesOf(dir: string, name: string): string {
   ].join('\n\n');
 }
 
-/** The part of the program that a function belongs to; what is no function is called by its own name. */
+/** The part of the program that a function belongs to; other entries keep their own names. */
 function packageOf(functionName: string, url: string): string {
   const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url) ?? [];
   if (name !== undefined) return name;

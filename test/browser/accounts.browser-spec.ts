@@ -44,7 +44,7 @@ it('creates an account, and shows its generated password once', async () => {
 });
 
 describe('an account', () => {
-  it('is locked and unlocked, but not by itself', async () => {
+  it('is locked and unlocked, but not by its own user', async () => {
     const { id, username, password } = await installation.aCustomer();
     const page = await installation.openAs(operator, `accounts/${id}`);
     const press = async (of: Page, name: string) => {
@@ -184,23 +184,23 @@ describe('thousands of accounts', () => {
     await installation.database.query(`DELETE FROM users WHERE username LIKE 'partner-%'`);
   });
 
-  it('are searched as one types, and what was searched for is in the address', async () => {
+  it('are searched while the user types, and the address keeps the search', async () => {
     const page = await installation.openAs(operator, 'accounts');
     const search = page.getByRole('searchbox', { name: 'Search accounts' });
     await search.fill('Partner-299');
     await page.getByText('11 accounts').waitFor();
-    // The one that is called so comes first.
+    // The exact match comes first.
     const first = page.getByRole('table').getByRole('row').nth(1);
     expect(await first.getByRole('link').innerText()).toBe('partner-299');
     await page.reload();
     await page.getByText('11 accounts').waitFor();
     await search.fill('partner-9999');
-    await page.getByText('No account is called so.').waitFor();
+    await page.getByText('No account has this name.').waitFor();
     await page.getByRole('link', { name: 'Show all accounts' }).click();
     await page.getByRole('row').filter({ hasText: operator.username }).waitFor();
   });
 
-  it('are searched where a page shows one of them, which another one then replaces', async () => {
+  it('are searched in the picker of a page, which then shows another account', async () => {
     const page = await installation.openAs(operator, 'overview');
     const rows = page.getByRole('table', { name: 'Accounts' }).getByRole('row');
     await rows.filter({ hasText: operator.username }).waitFor();

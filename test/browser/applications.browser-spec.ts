@@ -65,7 +65,7 @@ it('does not overwrite what another editor has changed', async () => {
   await page
     .getByText('Somebody else has changed this application since you began (Name).')
     .waitFor();
-  await page.getByRole('button', { name: 'Put mine on top' }).click();
+  await page.getByRole('button', { name: 'Apply mine on top' }).click();
   expect(await page.getByLabel('Name').inputValue()).toBe('Theirs');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The application is saved.').waitFor();
@@ -73,7 +73,7 @@ it('does not overwrite what another editor has changed', async () => {
   expect(stored).toMatchObject({ name: 'Theirs', voiceUrl: `${VOICE}/mine` });
 });
 
-it('is shown by its name wherever it is mentioned, and leads to its page', async () => {
+it('is shown by its name wherever it is mentioned, with a link to its page', async () => {
   const id = await anApplication({ name: 'Support line' });
   const body = { event: 'cdrCreated', resource: 'all', targetUrl: installation.receiver.url };
   const path = `/v1/applications/${id}/webhooks`;

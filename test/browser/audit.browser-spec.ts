@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => installation.closePages());
 
-it('lists changes, the newest first, and those of one thing', async () => {
+it('lists changes, newest first, and the changes of one resource', async () => {
   const webhook = await installation.aSubscription(customer);
   await installation.aSubscription(customer);
   await customer.client.put(`/v1/webhooks/${webhook}`, { name: 'Billing', enabled: false });

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => installation.closePages());
 
-/** Deliveries that have succeeded, written directly. */
+/** Successful deliveries, written directly. */
 async function insertDeliveries(webhook: string, count: number): Promise<void> {
   await installation.database.query(
     `WITH w AS (SELECT * FROM webhooks WHERE id = $1),
@@ -34,7 +34,7 @@ async function insertDeliveries(webhook: string, count: number): Promise<void> {
 }
 
 describe('the list of deliveries', () => {
-  it('keeps its filters in the address, and the back button takes them back', async () => {
+  it('keeps its filters in the address, and the back button undoes them', async () => {
     await installation.aSubscription(customer);
     await installation.report(customer);
     await installation.delivery(customer, 'succeeded');
@@ -82,7 +82,7 @@ describe('the list of deliveries', () => {
     await searchFor('cdr-4711', /events\?producerId=cdr-4711$/);
   });
 
-  it('says what is wrong with filters in its address, and clears them', async () => {
+  it('reports wrong filters of its address, and clears them', async () => {
     const page = await installation.openAs(customer, 'deliveries?status=slow');
     await page.getByText('Answer: “slow” is not one of the choices.').waitFor();
     await page.getByText('See the filters above.').waitFor();
@@ -122,7 +122,7 @@ describe('the list of deliveries', () => {
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
   });
 
-  it('shows new deliveries by itself, and later changes in place', async () => {
+  it('shows new deliveries live, and later changes in place', async () => {
     const page = await installation.openAs(customer, 'deliveries');
     await page.getByText('There are no deliveries yet.').waitFor();
     await installation.aSubscription(customer);
@@ -131,7 +131,7 @@ describe('the list of deliveries', () => {
     expect(await page.getByRole('row').count()).toBe(2);
   });
 
-  it('shows deliveries that are created while it is being read', async () => {
+  it('shows deliveries that are created while it loads', async () => {
     await installation.aSubscription(customer);
     const page = await installation.openAs(customer, 'audit');
     const other = await installation.openAs(customer, 'deliveries');
@@ -140,7 +140,8 @@ describe('the list of deliveries', () => {
       '**/v1/deliveries?*',
       async (route) => {
         const response = await route.fetch();
-        // The stream tells all pages of them. When one shows the second, the others know the first.
+        // The stream sends every delivery to all pages: once one page shows the second, the others have received the
+        // first.
         for (const count of [1, 2]) {
           await installation.report(customer);
           await succeededOn(other)
@@ -156,13 +157,13 @@ describe('the list of deliveries', () => {
     await expect.poll(() => succeededOn(page).count(), { timeout: 20_000 }).toBe(2);
   });
 
-  it('scrolls through 10,000 rows, and holds new ones back meanwhile', async () => {
+  it('scrolls through 10,000 rows, and holds back new ones', async () => {
     const webhook = await installation.aSubscription(customer);
     await insertDeliveries(webhook, 10_000);
     const page = await installation.openAs(customer, 'deliveries');
     await page.getByText('cdrCreated · call').first().waitFor();
     const rows = page.getByRole('table', { name: 'Deliveries' });
-    // 50 pages are loaded as the end comes near.
+    // 50 pages are loaded near the end.
     await expect
       .poll(
         async () => {
@@ -186,7 +187,7 @@ describe('the list of deliveries', () => {
       }
       return slowest;
     })()`);
-    // All rows at once would take seconds.
+    // Rendering all rows at once would take seconds.
     expect(slowestFrame).toBeLessThan(500);
 
     const place = await page.evaluate('window.scrollY');
@@ -197,12 +198,12 @@ describe('the list of deliveries', () => {
     await expect.poll(() => rows.getAttribute('aria-rowcount')).toBe('10002');
   });
 
-  it('reads on after a page in which nothing matched', async () => {
+  it('loads the next page after one without matches', async () => {
     installation.receiver.answering = (_, response) => response.writeHead(410).end();
     await installation.aSubscription(customer);
     await installation.report(customer);
     await installation.delivery(customer, 'exhausted');
-    // So many are looked at for a page.
+    // The API looks at this many for a page.
     await insertDeliveries(await installation.aSubscription(customer), 10_000);
     const first = await customer.client.get('/v1/deliveries?status=410');
     expect([first.text, first.headers['link']]).toEqual(['[]', expect.stringContaining('next')]);
@@ -210,7 +211,7 @@ describe('the list of deliveries', () => {
     await page.getByText('That is the only one.').waitFor();
   });
 
-  it('is worked with the keyboard', async () => {
+  it('works with the keyboard', async () => {
     await insertDeliveries(await installation.aSubscription(customer), 300);
     const page = await installation.openAs(customer, 'deliveries');
     await page.getByText('cdrCreated · call').first().waitFor();
@@ -219,7 +220,7 @@ describe('the list of deliveries', () => {
     await expect.poll(() => page.locator(':focus').getAttribute('data-index')).toBe('40');
     await page.keyboard.press('Enter');
     await page.getByRole('complementary', { name: 'Delivery' }).waitFor();
-    // Those after it open in its place, and Escape closes it.
+    // The next ones open in its place, and Escape closes it.
     await page.keyboard.press('j');
     await expect.poll(() => page.locator(':focus').getAttribute('data-index')).toBe('41');
     await page.keyboard.press('Escape');
@@ -255,7 +256,7 @@ describe('the list of deliveries', () => {
     await page.waitForURL(new RegExp(`deliveries/${first}$`));
   });
 
-  it.each([1_100, 1_280, 1_400])('cuts off nothing beside a panel at %i px', async (width) => {
+  it.each([1_100, 1_280, 1_400])('cuts off no text beside a panel at %i px', async (width) => {
     const name = 'Down since the migration';
     await insertDeliveries(await installation.aSubscription(customer, { name }), 3);
     const viewport = { width, height: 720 };
@@ -271,7 +272,7 @@ describe('the list of deliveries', () => {
     expect(cut).toEqual([]);
   });
 
-  it('has two lines for each on a phone, and cuts off no name', async () => {
+  it('uses two lines per delivery on a phone, and cuts off no name', async () => {
     const name = 'Down since the migration';
     await insertDeliveries(await installation.aSubscription(customer, { name }), 3);
     const viewport = { width: 390, height: 844 };
@@ -286,7 +287,7 @@ describe('the list of deliveries', () => {
     expect(cut).toEqual([]);
   });
 
-  it('shows the target without https:// where the name is not known', async () => {
+  it('shows the target without https:// if the name is unknown', async () => {
     const targetUrl = 'https://hooks.example.com/a';
     await insertDeliveries(await installation.aSubscription(customer, { targetUrl }), 1);
     const page = await installation.openAs(customer, 'deliveries');
@@ -294,7 +295,7 @@ describe('the list of deliveries', () => {
     expect(await target.getAttribute('title')).toBe(targetUrl);
   });
 
-  it('says that the open delivery is not in the rows', async () => {
+  it('tells that the open delivery is not in the rows', async () => {
     await installation.aSubscription(customer);
     await installation.report(customer);
     const { id } = await installation.delivery(customer, 'succeeded');
@@ -308,7 +309,7 @@ describe('the list of deliveries', () => {
     await page.getByRole('complementary', { name: 'Delivery' }).getByText('webhook-id').waitFor();
   });
 
-  it('forgets what was selected with other filters', async () => {
+  it('clears the selection when the filters change', async () => {
     await installation.aSubscription(customer);
     for (let n = 0; n < 2; n += 1) await installation.report(customer);
     const page = await installation.openAs(customer, 'deliveries?event=cdrCreated');
@@ -328,7 +329,7 @@ describe('the list of deliveries', () => {
     expect(await page.locator('input:checked').count()).toBe(0);
   });
 
-  it('sends the selected, and tells how that went', async () => {
+  it('sends the selected deliveries, and reports the outcome', async () => {
     installation.receiver.answering = (_, response) => response.writeHead(410).end();
     await installation.aSubscription(customer);
     await installation.report(customer);
@@ -344,7 +345,7 @@ describe('the list of deliveries', () => {
     await page.getByLabel('Select all shown').check();
     await page.getByRole('button', { name: 'Send 2 selected now' }).click();
     await page.getByText('Sending 1 delivery now.').waitFor();
-    // The subscription of the other one was switched off by the 410.
+    // The 410 switched the other delivery's subscription off.
     await page.locator('.toasts .bad').waitFor();
     await installation.receiver.until(
       (received) => received.filter((one) => one.id === id).length === before + 1,

@@ -23,13 +23,13 @@ beforeEach(async () => {
 });
 afterEach(() => installation.closePages());
 
-it('says what became of a delivery, follows it, and redelivers it', async () => {
+it('shows the outcome of a delivery, updates it live, and redelivers it', async () => {
   installation.receiver.answering = (_, response) => response.writeHead(500).end('out of order');
   const webhook = await installation.aSubscription(customer);
   await installation.report(customer);
   const { id } = await installation.delivery(customer, 'pending');
   const page = await installation.openAs(customer, `deliveries/${id}`);
-  const verdict = page.getByRole('region', { name: 'What became of it' });
+  const verdict = page.getByRole('region', { name: 'Outcome' });
   await verdict.getByText('Your server answered 500.').waitFor();
   await verdict.getByText(/Next try in (\d+ minutes|1 hour), at/).waitFor();
   await page.getByText('out of order').waitFor();
@@ -46,7 +46,7 @@ it('says what became of a delivery, follows it, and redelivers it', async () => 
   await page.getByText('out of order').waitFor();
 });
 
-/** A delivery whose receiver does not answer before `answer` is called. */
+/** A delivery whose receiver does not answer until `answer` is called. */
 async function aDeliveryUnderWay(): Promise<{ id: string; answer: () => void }> {
   let answer: (() => void) | undefined;
   installation.receiver.answering = (_, response) => {
@@ -59,14 +59,14 @@ async function aDeliveryUnderWay(): Promise<{ id: string; answer: () => void }> 
   return { id: delivery!.id, answer: () => answer!() };
 }
 
-it('shows an attempt that ends while the page is being read', async () => {
+it('shows an attempt that ends while the page loads', async () => {
   const { id, answer } = await aDeliveryUnderWay();
   const page = await installation.openAs(customer, 'deliveries');
   const other = await installation.openAs(customer, 'deliveries');
   const readsFirst = async (route: Route) => {
     const response = await route.fetch();
     answer();
-    // The stream tells all pages of it.
+    // The stream sends it to all pages.
     await other.locator('.pill', { hasText: 'delivered' }).waitFor();
     await route.fulfill({ response });
   };
@@ -75,7 +75,7 @@ it('shows an attempt that ends while the page is being read', async () => {
   await page.getByText('Your server accepted this notification with 200').waitFor();
 });
 
-it('shows an attempt that ends after the page is read and before the stream opens', async () => {
+it('shows an attempt that ends after the page loads and before the stream opens', async () => {
   const { id, answer } = await aDeliveryUnderWay();
   const page = await installation.openAs(customer, 'audit');
   let openStream: (() => Promise<void>) | undefined;
@@ -90,7 +90,7 @@ it('shows an attempt that ends after the page is read and before the stream open
   await page.getByText('Your server accepted this notification with 200').waitFor();
 });
 
-it('cancels a delivery that waits', async () => {
+it('cancels a waiting delivery', async () => {
   installation.receiver.answering = (_, response) => response.writeHead(500).end();
   await installation.aSubscription(customer);
   await installation.report(customer);
@@ -115,7 +115,7 @@ async function aWaitingDelivery(): Promise<Schemas['Delivery']> {
   return installation.delivery(customer, 'pending');
 }
 
-it('sends a delivery that waits for its next attempt at once, also by the palette', async () => {
+it('sends a waiting delivery at once, also from the palette', async () => {
   const { id } = await aWaitingDelivery();
   const page = await installation.openAs(customer, `deliveries/${id}`);
   await page.getByRole('button', { name: 'Send now' }).click();
@@ -148,7 +148,7 @@ it('does not cancel a delivery with an attempt under way to send it', async () =
   await page.getByText('Your server accepted this notification').waitFor();
 });
 
-it('says that a delivery is cancelled if it could not be sent afterwards', async () => {
+it('tells that a delivery was cancelled but not sent again', async () => {
   const { id } = await aWaitingDelivery();
   const page = await installation.openAs(customer, `deliveries/${id}`);
   await page.route('**/redeliver', (route) => route.abort());
@@ -157,7 +157,7 @@ it('says that a delivery is cancelled if it could not be sent afterwards', async
   await page.getByRole('button', { name: 'Redeliver' }).waitFor();
 });
 
-it('says until when a delivery waits that is sent while the circuit is open', async () => {
+it('tells until when a delivery waits if it is sent while the circuit is open', async () => {
   const { id, webhookId } = await aWaitingDelivery();
   await installation.database.query(
     `UPDATE webhooks SET failures = 10, openings = 1, failing_since = now() - interval '1 minute',
@@ -165,9 +165,9 @@ it('says until when a delivery waits that is sent while the circuit is open', as
     [webhookId],
   );
   const page = await installation.openAs(customer, `deliveries/${id}`);
-  const verdict = page.getByRole('region', { name: 'What became of it' });
+  const verdict = page.getByRole('region', { name: 'Outcome' });
   await page.locator('.heading .pill', { hasText: 'held' }).waitFor();
-  // Its own next try is later than the end of the circuit.
+  // Its own next attempt is later than the end of the circuit.
   await verdict.getByText(/Next try in ([2-9]\d minutes|1 hour), at/).waitFor();
   await page.getByRole('button', { name: 'Send now' }).click();
   await page.getByText(/^Sending 1 delivery after \d.* a successful test closes it\.$/).waitFor();
@@ -179,7 +179,7 @@ it('says until when a delivery waits that is sent while the circuit is open', as
   await page.waitForURL(`**/subscriptions/${webhookId}`);
 });
 
-it('says what the result of a test means for its subscription', async () => {
+it('tells what the result of a test means for its subscription', async () => {
   const { webhookId } = await aWaitingDelivery();
   const test = async () => {
     const { href } = (await customer.client.post(`/v1/webhooks/${webhookId}/test`)).json<{
@@ -191,12 +191,12 @@ it('says what the result of a test means for its subscription', async () => {
   installation.receiver.answering = (_, response) => response.end('thanks');
   const page = await test();
   await page.getByText('The subscription is healthy again, if it was failing.').waitFor();
-  await page.getByRole('link', { name: 'What is still retrying' }).click();
+  await page.getByRole('link', { name: 'Deliveries still retrying' }).click();
   await page.getByRole('row').filter({ hasText: 'retrying' }).getByRole('link').click();
   await page.getByText('Your server answered 500.').waitFor();
 });
 
-it('shows for how long an attempt that timed out waited for the answer', async () => {
+it('shows how long a timed-out attempt waited for the answer', async () => {
   installation.receiver.answering = () => undefined;
   await installation.aSubscription(customer, { retry: { timeoutMs: 1_000 } });
   await installation.report(customer);
@@ -214,7 +214,7 @@ it('shows for how long an attempt that timed out waited for the answer', async (
   expect(await widthOf('Connected')).toBeLessThan((await widthOf('Waited for the answer')) / 2);
 });
 
-it('shows times in the zone of its viewer, which it names, and in UTC on hover', async () => {
+it("shows times in the viewer's named zone, and in UTC on hover", async () => {
   await installation.aSubscription(customer);
   await installation.report(customer);
   const { id, createdAt } = await installation.delivery(customer, 'succeeded');
@@ -268,14 +268,14 @@ it('shows hostile answers and addresses as texts', async () => {
   const { id } = await installation.delivery(customer, 'pending');
   const viewport = { width: 360, height: 700 };
   const page = await installation.openAs(customer, `deliveries/${id}`, { viewport });
-  // It is no page, so its words are not taken out of it.
+  // It is not a page, so its text is not extracted.
   await page.getByLabel('Body of the answer').getByText('document.title="taken"').waitFor();
   await page.getByText('x-hostile: <b>bold</b>').waitFor();
   expect(await page.title()).toMatch(/^cdrCreated of .* – Deliveries – Switchhook$/);
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 });
 
-/** A delivery that was answered so. @returns its page */
+/** A delivery with this answer. @returns its page */
 async function aDeliveryAnswered(answer: string, data = '{}', options = {}): Promise<Page> {
   installation.receiver.answering = (_, response) => response.writeHead(502).end(answer);
   await installation.aSubscription(customer);
@@ -284,7 +284,7 @@ async function aDeliveryAnswered(answer: string, data = '{}', options = {}): Pro
   return installation.openAs(customer, `deliveries/${id}`, options);
 }
 
-it('shows the words of an answer that is HTML, and never renders it', async () => {
+it('shows the text of an HTML answer, and never renders it', async () => {
   const answer = `<html><head><title>502 Bad Gateway</title></head>
 <body><h1>502 Bad Gateway</h1><img src=x onerror="document.title='taken'"><hr>nginx</body></html>`;
   const page = await aDeliveryAnswered(answer);

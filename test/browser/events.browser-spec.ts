@@ -28,7 +28,7 @@ async function anApplication(): Promise<string> {
   return answer.json<{ href: string }>().href.split('/').at(-1)!;
 }
 
-it('lists events, and in the address keeps whether nobody was told', async () => {
+it('lists events, and keeps the filter for missed ones in the address', async () => {
   await installation.report(customer);
   await installation.aSubscription(customer);
   await installation.report(customer);
@@ -43,7 +43,7 @@ it('lists events, and in the address keeps whether nobody was told', async () =>
   await page.getByText('no subscription matched').waitFor();
 });
 
-it('says of each subscription why it was not told', async () => {
+it('gives the reason of each subscription that was not told', async () => {
   const off = await installation.aSubscription(customer, { name: 'Off', enabled: false });
   await installation.aSubscription(customer, { name: 'Messages', event: 'smsdlr' });
   await installation.report(customer);
@@ -58,7 +58,7 @@ it('says of each subscription why it was not told', async () => {
       'Created later · 1 subscription',
       'Other kind of event · 1 subscription',
     ]);
-  // The first reason is unfolded.
+  // The first reason is open.
   await why.getByText('Switch a subscription on to get later events.').waitFor();
   const nameOf = (name: string) => why.getByRole('listitem').getByRole('link', { name });
   expect(await nameOf('Off').getAttribute('href')).toBe(`/console/subscriptions/${off}`);
@@ -74,7 +74,7 @@ it('says of each subscription why it was not told', async () => {
   await why.getByText('The subscription would be told now.').waitFor();
 });
 
-it('shows the first of many subscriptions that were not told for one reason', async () => {
+it('shows the first of many subscriptions with the same reason', async () => {
   const body = { event: 'cdrCreated', resource: 'all', targetUrl: installation.receiver.url };
   for (let n = 0; n < 3; n += 1) {
     const application = await anApplication();
@@ -108,20 +108,20 @@ it('sends a missed event to a subscription that was created later', async () => 
     .waitFor();
 });
 
-it('says so where the only subscription is for another application', async () => {
+it('tells that the only subscription is for another application', async () => {
   const application = await anApplication();
   const body = { event: 'cdrCreated', resource: 'all', targetUrl: installation.receiver.url };
   await customer.client.post(`/v1/applications/${application}/webhooks`, body);
   await installation.report(customer);
   const page = await installation.openAs(customer, `events/${await newestEvent()}`);
-  await page.getByText('This event is of no application.').waitFor();
+  await page.getByText('This event belongs to no application.').waitFor();
   const why = page.getByRole('region', { name: 'Who was not told' });
   const href = await why.getByRole('link', { name: 'Switchboard' }).getAttribute('href');
   expect(href).toBe(`/console/applications/${application}`);
   await page.getByRole('link', { name: 'Create a subscription for the whole account' }).waitFor();
 });
 
-it('leads to a subscription for the whole account where there is none', async () => {
+it('offers a subscription for the whole account if there is none', async () => {
   await installation.report(customer);
   const page = await installation.openAs(customer, `events/${await newestEvent()}`);
   await page.getByText('There is no subscription.').waitFor();
@@ -129,7 +129,7 @@ it('leads to a subscription for the whole account where there is none', async ()
   expect(await create.getAttribute('href')).toBe('/console/subscriptions/new?event=cdrCreated');
 });
 
-it('leads to a subscription for the application of the event, and then sends it', async () => {
+it('offers a subscription for the application of the event, and then sends it', async () => {
   const application = await anApplication();
   const about = { event: 'cdrRated', resource: 'call', accountId: customer.id };
   const event = { ...about, applicationId: application, data: {} };
@@ -152,7 +152,7 @@ it('leads to a subscription for the application of the event, and then sends it'
   expect(await again.getByRole('link', { name }).count()).toBe(0);
 });
 
-it('shows who was told, and the data exactly as it was reported', async () => {
+it('shows the subscriptions that were told, and the data exactly as reported', async () => {
   const script = '<script>document.title="taken"</script>';
   const text = JSON.stringify(`${script}\u202e`.repeat(200));
   const data = `{ "n":98765432109876543210.50, "n": 1e400, "text":${text} }`;

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { idOf, type Schemas } from '#libs/client';
 import {
   accessibilityFaultsOf,
+  changeTheme,
   ConsoleInstallation,
   type Customer,
   movesOf,
@@ -31,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => installation.stop());
 afterEach(() => installation.closePages());
 
-/** Pages: each one's path, what it shows when it is ready, and what is done there first. */
+/** Each page: its path, what it shows when it is ready, and what to do there first. */
 type Pages = [
   name: string,
   path: () => string,
@@ -126,7 +127,7 @@ const PAGES_OF_OPERATORS: Pages = [
 
 async function unfoldDays(page: Page): Promise<void> {
   await page.getByText('By day', { exact: true }).click();
-  await page.getByText('What is stored').waitFor({ state: 'attached' });
+  await page.getByText('Stored data').waitFor({ state: 'attached' });
 }
 
 async function lock(page: Page): Promise<void> {
@@ -187,27 +188,26 @@ const ALL = [
   ...PAGES_OF_OPERATORS.map((page) => ({ page, user: () => operator })),
 ].map(({ page: [name, path, ready, act], user }) => ({ name, path, ready, act, user }));
 
-describe.each(ALL)('the page of $name', ({ path, ready, act, user }) => {
-  it.each(['light', 'dark'] as const)(
-    'is accessible in the %s theme, and nothing moves',
-    async (colorScheme) => {
-      const page = await installation.openAs(user(), path(), { colorScheme });
+it.each(ALL)(
+  'the page of $name is accessible in both themes, without layout shifts, and fits 360 px',
+  async ({ path, ready, act, user }) => {
+    const page = await installation.openAs(user(), path(), { colorScheme: 'light' });
+    const isReady = async () => {
       await page.getByText(ready).locator('visible=true').first().waitFor();
       await act?.(page);
-      expect(await accessibilityFaultsOf(page)).toEqual([]);
-      expect(await movesOf(page)).toEqual([]);
-    },
-  );
-
-  it('needs no horizontal scrolling at 360 px', async () => {
-    const viewport = { width: 360, height: 700 };
-    const page = await installation.openAs(user(), path(), { viewport });
-    await page.getByText(ready).locator('visible=true').first().waitFor();
-    await act?.(page);
+    };
+    await isReady();
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    expect(await movesOf(page)).toEqual([]);
+    await changeTheme(page, 'dark');
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 700 });
+    await page.reload();
+    await isReady();
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(await movesOf(page)).toEqual([]);
-  });
-});
+  },
+);
 
 it.each(['light', 'dark'] as const)(
   'the login is accessible in the %s theme',
@@ -222,12 +222,12 @@ it.each(['light', 'dark'] as const)(
   },
 );
 
-it('says that a page does not work when its file is missing, instead of reloading forever', async () => {
+it('reports a page whose file is missing, instead of reloading forever', async () => {
   const page = await installation.open('deliveries');
   await page.route('**/assets/deliveries-page-*.js', (route) => route.abort());
   await logIn(page, customer);
   await page.getByRole('heading', { name: 'This page does not work' }).waitFor();
   await page.close();
-  // The browser says so, too.
+  // The browser reports it, too.
   expect(installation.complaints.splice(0).length).toBeGreaterThan(0);
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => installation.stop());
 afterEach(() => installation.closePages());
 
-/** Writes a sign of life of another process. In tests, API and worker are one process, which shows as either. */
+/** Writes a heartbeat of another process. In tests, API and worker are one process, which appears as either. */
 async function signOfLife(kind: 'api' | 'worker', agoS: number): Promise<void> {
   await installation.database.query(
     `INSERT INTO processes (id, kind, version, in_flight, seen_at)
@@ -21,7 +21,7 @@ async function signOfLife(kind: 'api' | 'worker', agoS: number): Promise<void> {
   );
 }
 
-it('is where an operator begins, and shows the state of the installation as it changes', async () => {
+it("is an operator's first page, and shows the state of the installation live", async () => {
   const page = await installation.openAs(operator, '');
   await page.getByText(/^Kept 30 days · Stored /).waitFor();
   expect(page.url()).toMatch(/\/console\/installation$/);
@@ -41,12 +41,12 @@ it('is where an operator begins, and shows the state of the installation as it c
   await checks.getByText('Redis answers').waitFor();
   await checks.getByText(/^Partitions to [A-Z][a-z]{2} \d+$/).waitFor();
   await installation.database.query('DELETE FROM processes WHERE id = $1', ['worker-1:7:abcdef']);
-  // What this very process uses.
+  // The usage of this process.
   const own = page.getByRole('row').filter({ hasText: /\d%.* MB$/ });
   await own.first().waitFor();
 });
 
-it("leads from a failing target to its account's deliveries, which cannot be changed", async () => {
+it("links a failing target to its account's deliveries, which are read-only", async () => {
   const customer = await installation.aCustomer();
   installation.receiver.answering = (_, response) => response.writeHead(500).end('out of order');
   const targetUrl = `${installation.receiver.url}/<script>document.title="taken"</script>`;
@@ -92,7 +92,7 @@ it("leads from a failing target to its account's deliveries, which cannot be cha
   await page.getByRole('heading', { name: customer.username }).waitFor();
 });
 
-it('is not there for a customer', async () => {
+it('does not exist for a customer', async () => {
   const page = await installation.openAs(await installation.aCustomer(), 'installation');
   await page.getByText('There is no page').waitFor();
   expect(await page.getByRole('link', { name: 'Installation' }).count()).toBe(0);

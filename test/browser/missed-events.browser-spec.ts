@@ -30,7 +30,7 @@ async function reportMessage(): Promise<void> {
 describe('the selected events', () => {
   const isSending = /\/v1\/events\/[^/]+\/deliveries$/;
 
-  /** Opens the list, selects all of as many events, and asks to send them. */
+  /** Opens the list, selects all of these events, and asks to send them. */
   async function selectAll(count: number): Promise<Page> {
     const page = await installation.openAs(customer, 'events?unmatched=true');
     await page.getByText('That is ').waitFor();
@@ -40,7 +40,7 @@ describe('the selected events', () => {
   }
   const dialogOn = (page: Page) => page.getByRole('dialog', { name: 'Send the selected events' });
 
-  it('are sent to the subscription that one picks, without those that it is not for', async () => {
+  it('are sent to the chosen subscription, except those that it does not cover', async () => {
     await installation.report(customer);
     await installation.report(customer);
     await reportMessage();
@@ -65,7 +65,7 @@ describe('the selected events', () => {
     await subscription.selectOption(`Late (${url})`);
     await dialog.getByRole('button', { name: 'Send 2 events' }).click();
     await dialog.getByText('1 event is being sent.').waitFor();
-    await dialog.getByText('1 event had been sent to it before').waitFor();
+    await dialog.getByText('1 event had already been sent to it').waitFor();
     const deliveries = dialog.getByRole('link', { name: 'Deliveries of this subscription' });
     expect(await deliveries.getAttribute('href')).toMatch(`/deliveries?webhookId=${webhookId}`);
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -74,7 +74,7 @@ describe('the selected events', () => {
     await installation.delivery(customer, 'succeeded');
   });
 
-  it('are sent on when the rate limit allows it, and refusals are grouped by reason', async () => {
+  it('continue when the rate limit allows it, and refusals are grouped by reason', async () => {
     await installation.report(customer);
     await installation.report(customer);
     const webhook = await installation.aSubscription(customer);
@@ -86,11 +86,11 @@ describe('the selected events', () => {
     const headers = { 'Retry-After': '1' };
     await page.route(isSending, (route) => route.fulfill({ status: 429, headers }), { times: 1 });
     await send.click();
-    await dialog.getByText('reached its rate limit. Sending goes on in 1 s.').waitFor();
+    await dialog.getByText('reached its rate limit. Sending continues in 1 s.').waitFor();
     await dialog.getByText('2 events were refused. The webhook subscription is').waitFor();
   });
 
-  it('are left when one stops, or when the server is away', async () => {
+  it('stay selected when the user stops, or when the server is down', async () => {
     await installation.report(customer);
     await installation.report(customer);
     await installation.aSubscription(customer);
@@ -99,7 +99,7 @@ describe('the selected events', () => {
     const headers = { 'Retry-After': '600' };
     await page.route(isSending, (route) => route.fulfill({ status: 429, headers }), { times: 1 });
     await dialog.getByRole('button', { name: 'Send 2 events' }).click();
-    await dialog.getByText('Sending goes on in 600 s.').waitFor();
+    await dialog.getByText('Sending continues in 600 s.').waitFor();
     await page.keyboard.press('Escape');
     await dialog.getByText('2 events are not sent yet and stay selected.').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -144,7 +144,7 @@ describe('after a subscription is created', () => {
     return page;
   }
 
-  it('its page says which earlier events nobody was told of, and leads to them', async () => {
+  it('its page tells how many earlier events reached no subscription, and links to them', async () => {
     await reportMessage();
     await reportMessage();
     await installation.report(customer);
@@ -159,7 +159,7 @@ describe('after a subscription is created', () => {
     await page.getByRole('dialog').getByText('It is for every selected event.').waitFor();
   });
 
-  it('counts one page of them, and none that it is not for', async () => {
+  it('counts one page of them, and only those that it covers', async () => {
     const application = await customer.client.post('/v1/applications', {
       name: 'Switchboard',
       voiceUrl: 'http://voice.example/',
@@ -179,22 +179,22 @@ describe('after a subscription is created', () => {
 });
 
 describe('the overview', () => {
-  const told = (page: Page) => page.getByText('told to nobody since');
+  const told = (page: Page) => page.getByText('reached no subscription since');
 
-  it('says how many events of the time range nobody was told of, and leads to them', async () => {
+  it('tells how many events of the time range reached no subscription, and links to them', async () => {
     await reportMessage();
     await installation.aSubscription(customer);
     await installation.report(customer);
     await installation.delivery(customer, 'succeeded');
     const page = await installation.openAs(customer, 'overview');
-    await page.getByText('1 event was told to nobody since').waitFor();
+    await page.getByText('1 event has reached no subscription since').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
 
     const event = { event: 'smsdlr', resource: 'sms', accountId: customer.id, data: {} };
     const events = Array<object>(50).fill(event);
     expect((await installation.platform.post('/v1/events/batch', { events })).status).toBe(202);
     await page.getByRole('link', { name: '7 d' }).click();
-    await page.getByText('50 or more events were told to nobody since').waitFor();
+    await page.getByText('50 or more events have reached no subscription since').waitFor();
     await page.getByRole('link', { name: '50 or more events' }).click();
     await page.getByText('That is all: 51 events.').waitFor();
     expect(await page.getByLabel('Told to', { exact: true }).inputValue()).toBe('true');
@@ -202,7 +202,7 @@ describe('the overview', () => {
     expect(Date.now() - Date.parse(since!)).toBeGreaterThan(6 * 86_400_000);
   });
 
-  it('says nothing of them to an account without a subscription', async () => {
+  it('does not mention them to an account without a subscription', async () => {
     const webhook = await installation.aSubscription(customer);
     await installation.report(customer);
     await installation.delivery(customer, 'succeeded');

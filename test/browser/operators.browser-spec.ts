@@ -5,7 +5,7 @@ import { ConsoleInstallation, type Customer } from '../support/console.js';
 
 let installation: ConsoleInstallation;
 let operator: Customer;
-/** Its pages, as an operator sees them. */
+/** Its pages as an operator sees them. */
 let pages: string[];
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ afterAll(() => installation.stop());
 afterEach(() => installation.closePages());
 
 const HOME = '/console/';
-/** What the API does not have for its user, and pages that do not exist. */
+/** API paths that its user may not read, and pages that do not exist. */
 const NOT_FOUND = /There is no (such|page)/;
 
 async function isShown(page: Page): Promise<void> {
@@ -55,7 +55,7 @@ async function isShown(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
 }
 
-it('sees no link that leads to nothing', async () => {
+it('sees no dead link', async () => {
   const page = await installation.openAs(operator, '');
   const links = new Map<string, string>();
   for (const path of pages.map((each) => HOME + each)) {
@@ -80,7 +80,7 @@ it('sees no link that leads to nothing', async () => {
   }
 }, 180_000);
 
-it("is offered no page of a customer's subscription in the palette", async () => {
+it("is not offered the page of a customer's subscription in the palette", async () => {
   const page = await installation.openAs(operator, 'deliveries');
   await page.keyboard.press('Control+k');
   await page.keyboard.insertText('4711');

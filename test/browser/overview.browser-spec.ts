@@ -16,14 +16,14 @@ beforeEach(async () => {
 });
 afterEach(() => installation.closePages());
 
-/** Waits until workers have counted as many attempts. */
+/** Waits until workers have counted this many attempts. */
 async function attemptsCounted(count: number): Promise<void> {
   const read = async () =>
     (await customer.client.get('/v1/stats')).json<Schemas['AttemptHistory']>();
   await eventually(read, ({ attempts }) => attempts === count, { ms: 40_000 });
 }
 
-it('is where a login leads, and says to a new account what to do first', async () => {
+it('opens after a login, and tells a new account what to do first', async () => {
   const page = await installation.openAs(customer, '');
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   expect(page.url()).toMatch(/console\/overview$/);
@@ -54,7 +54,7 @@ it('is where a login leads, and says to a new account what to do first', async (
   expect(await steps.count()).toBe(0);
 });
 
-it('switches on what the service switched off, and redelivers from where one sees it', async () => {
+it('switches on a subscription that the service switched off, and redelivers its notifications', async () => {
   const webhook = await installation.aSubscription(customer, { name: 'Gone' });
   installation.receiver.answering = (_, response) => response.writeHead(410).end();
   await installation.report(customer);
@@ -67,11 +67,11 @@ it('switches on what the service switched off, and redelivers from where one see
   await failing.getByText('your subscription is well').waitFor();
   const shown = await customer.client.get(`/v1/webhooks/${webhook}`);
   expect(shown.json()).toMatchObject({ enabled: true });
-  // The notification that was answered with 410 is made up for, too.
+  // This includes the notification that was answered with 410.
   await installation.delivery(customer, 'succeeded');
 });
 
-it('shows what is paused, and resumes it', async () => {
+it('shows a paused subscription, and resumes it', async () => {
   const webhook = await installation.aSubscription(customer, { name: 'On holiday' });
   await customer.client.post(`/v1/webhooks/${webhook}/pause`);
   const page = await installation.openAs(customer, 'overview');
@@ -118,7 +118,7 @@ it('shows the outcomes and answer times of a time range, as charts and as tables
 
 it('shows figures soon after a login on a slow network', async () => {
   await installation.aSubscription(customer);
-  /** ms from the login to the figures; the least of three, because this machine may be busy. */
+  /** ms from the login to the figures; the best of three, because this machine may be busy. */
   const took = async (latency: number, bytesPerSecond: number): Promise<number> => {
     const tookMs: number[] = [];
     for (let n = 0; n < 3; n += 1) {
@@ -137,12 +137,12 @@ it('shows figures soon after a login on a slow network', async () => {
     }
     return Math.min(...tookMs);
   };
-  // 400 ms and 400 kbit/s. Of the 1.5 s that a login may take there, 0.3 s are a machine's that does nothing else.
+  // 400 ms and 400 kbit/s. Of the 1.5 s that a login may take on it, an idle machine uses 0.3 s.
   const slow = await took(400, 400_000 / 8);
   expect(slow - (await took(0, -1))).toBeLessThan(1_200);
 });
 
-it('keeps its figures while the API is away, and says so', async () => {
+it('keeps its figures while the API is down, and says so', async () => {
   await installation.aSubscription(customer);
   const page = await installation.openAs(customer, 'overview');
   await page.getByText('Failed attempts').waitFor();
@@ -154,7 +154,7 @@ it('keeps its figures while the API is away, and says so', async () => {
   expect(await page.getByText('Failed attempts').isVisible()).toBe(true);
 });
 
-it('draws charts where the language of the browser is no language tag', async () => {
+it("draws charts if the browser's language is not a valid tag", async () => {
   await installation.aSubscription(customer);
   const page = await installation.openAs(customer, 'audit');
   const language = `{ get: () => 'en-US@posix' }`;
@@ -172,11 +172,11 @@ it('shows the table of a chart that cannot be drawn', async () => {
   await page.getByRole('region', { name: 'Answer time, table' }).waitFor();
   expect(await page.locator('.plot').count()).toBe(0);
   await page.close();
-  // The browser says why.
+  // The browser reports the reason.
   expect(installation.complaints.splice(0).length).toBeGreaterThan(0);
 });
 
-it('shows by itself what begins to fail, since when, and when it works again', async () => {
+it('shows live what starts to fail, since when, and when it works again', async () => {
   const name = '<img src=x onerror="document.title=\'taken\'">';
   const webhook = await installation.aSubscription(customer, { name });
   const page = await installation.openAs(customer, 'overview');
@@ -210,16 +210,16 @@ it('shows by itself what begins to fail, since when, and when it works again', a
   await customer.client.post(`/v1/webhooks/${webhook}/test`, {});
   await failing.getByText('your subscription is well').waitFor();
   await expect.poll(() => count.count()).toBe(0);
-  await page.getByText('2 deliveries wait for another try.').waitFor();
+  await page.getByText('2 deliveries wait for a retry.').waitFor();
   await page.getByRole('link', { name: 'See them, or send them now' }).click();
   await page.getByRole('button', { name: 'Send all 2 shown now' }).click();
   await page.getByText('Sending 2 deliveries now.').waitFor();
   await page.goBack();
-  await page.getByText('for another try.').waitFor({ state: 'detached' });
+  await page.getByText('for a retry.').waitFor({ state: 'detached' });
   await failing.getByText('your subscription is well').waitFor();
 });
 
-it('shows operators the attempts of the account that they pick, and nothing that is empty', async () => {
+it('shows operators the attempts of the account that they pick, without empty sections', async () => {
   await installation.aSubscription(customer);
   await installation.report(customer);
   await attemptsCounted(1);

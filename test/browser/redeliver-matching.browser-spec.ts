@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => installation.closePages());
 
-/** Deliveries that were given up after an answer 500. @returns their subscription, which works again */
+/** Deliveries that were exhausted after a 500. @returns their subscription, which works again */
 async function aSubscriptionWithFailures(count: number): Promise<string> {
   const { receiver } = installation;
   receiver.answering = (_, response) => response.writeHead(500).end();
@@ -32,7 +32,7 @@ async function openDialog(page: Page) {
   return page.getByRole('dialog', { name: 'Redeliver all that match' });
 }
 
-it('counts what the filters select, sends it again once, and shows how far that came', async () => {
+it('counts the matching deliveries, sends them again once, and shows the progress', async () => {
   await aSubscriptionWithFailures(3);
   await installation.aSubscription(customer);
   // This one succeeds.
@@ -44,7 +44,7 @@ it('counts what the filters select, sends it again once, and shows how far that 
   await dialog.getByText('exhausted or cancelled, because no state is chosen').waitFor();
   await dialog.getByText('5xx').waitFor();
 
-  // The answer is lost, and the same is asked for again.
+  // The answer is lost, and the request is repeated.
   await page.route(
     '**/v1/deliveries/redeliver',
     async (route) => {
@@ -70,7 +70,7 @@ it('counts what the filters select, sends it again once, and shows how far that 
   expect(await progress.count()).toBe(0);
 });
 
-it('says how many it leaves out because their subscription is off', async () => {
+it('tells how many it leaves out because their subscription is off', async () => {
   const webhook = await aSubscriptionWithFailures(1);
   const page = await installation.openAs(customer, 'deliveries');
   await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: false });
@@ -81,7 +81,7 @@ it('says how many it leaves out because their subscription is off', async () => 
   expect(await dialog.count()).toBe(0);
 });
 
-it('goes on when the dialog is closed and the page is reloaded, until it is cancelled', async () => {
+it('continues after closing the dialog and reloading the page, until it is cancelled', async () => {
   const webhook = await aSubscriptionWithFailures(1);
   await customer.client.post(`/v1/webhooks/${webhook}/pause`);
   const page = await installation.openAs(customer, 'deliveries');
@@ -101,7 +101,7 @@ it('goes on when the dialog is closed and the page is reloaded, until it is canc
   await progress.getByText('It was cancelled.').waitFor();
 });
 
-it('shows a replay that is running as it goes on', async () => {
+it('shows the progress of a running replay', async () => {
   const webhook = await aSubscriptionWithFailures(1);
   await customer.client.post(`/v1/webhooks/${webhook}/pause`);
   const page = await installation.openAs(customer, `deliveries?webhookId=${webhook}`);
@@ -112,7 +112,7 @@ it('shows a replay that is running as it goes on', async () => {
   await dialog.getByText('1 of 1 sent again').waitFor();
 });
 
-it('says what cannot be sent again, and why', async () => {
+it('tells what cannot be sent again, and why', async () => {
   const page = await installation.openAs(customer, 'deliveries?state=pending');
   await page.getByText('Nothing matches').waitFor();
   expect(await page.getByRole('button', { name: /^Redeliver/ }).count()).toBe(0);
@@ -122,13 +122,13 @@ it('says what cannot be sent again, and why', async () => {
   await dialog.getByText('There is nothing to send again.').waitFor();
   expect(await start.isDisabled()).toBe(true);
   await dialog.getByLabel('Made since').fill('');
-  await dialog.getByText('Say since when.').waitFor();
+  await dialog.getByText('Choose a time.').waitFor();
   await page.goto(`${installation.api.url}/console/deliveries?since=2999-01-01T00:00:00Z`);
   await openDialog(page);
   await dialog.getByText(/^Since: .*past/).waitFor();
 });
 
-it('says what to do when too many are running, or were started within an hour', async () => {
+it('tells what to do when too many replays run, or were started within an hour', async () => {
   const webhook = await aSubscriptionWithFailures(1);
   await customer.client.post(`/v1/webhooks/${webhook}/pause`);
   const since = new Date(Date.now() - 3_600_000).toISOString();

@@ -26,7 +26,7 @@ describe('the login', () => {
     expect(await page.locator(':focus').getAttribute('name')).toBe('password');
   });
 
-  it('says which field is empty, and sends nothing', async () => {
+  it('tells which field is empty, and sends nothing', async () => {
     const page = await installation.open('');
     await page.getByLabel('Username').waitFor();
     const requests: string[] = [];
@@ -38,12 +38,12 @@ describe('the login', () => {
     expect(requests).toEqual([]);
   });
 
-  it('shows what the installation says to everybody', async () => {
+  it("shows the operator's text", async () => {
     const page = await installation.open('');
     await page.getByText('Ask the <b>platform team</b> for an account.').waitFor();
   });
 
-  it('says how long to wait after too many failures', async () => {
+  it('tells how long to wait after too many failures', async () => {
     const customer = await installation.aCustomer();
     for (let n = 0; n < 10; n += 1) {
       const pair = { username: customer.username, password: `wrong ${n}` };
@@ -54,7 +54,7 @@ describe('the login', () => {
     await page.getByText(/too many failed logins. Try again in \d+ minutes/).waitFor();
   });
 
-  it('leads to the page that was asked for, and shows who is logged in', async () => {
+  it('opens the requested page, and shows who is logged in', async () => {
     const customer = await installation.aCustomer();
     const page = await installation.openAs(customer, 'deliveries?state=parked');
     await page.getByText('Nothing matches').waitFor();
@@ -65,7 +65,7 @@ describe('the login', () => {
   });
 });
 
-it('keeps the theme that was chosen', async () => {
+it('keeps the chosen theme', async () => {
   const page = await installation.openAs(await installation.aCustomer(), 'deliveries');
   const background = () =>
     page.evaluate<string>('getComputedStyle(document.body.parentElement).backgroundColor');
@@ -89,7 +89,7 @@ describe('the session', () => {
     await page.getByLabel('Username').waitFor();
   });
 
-  it('leads back to the same page when it has expired, without the data of another user', async () => {
+  it('returns to the same page after it expires, without the data of another user', async () => {
     const customer = await installation.aCustomer();
     await installation.aSubscription(customer);
     await installation.report(customer);
@@ -104,7 +104,7 @@ describe('the session', () => {
     expect(page.url()).toContain('/console/deliveries?event=cdrCreated');
   });
 
-  it('tells that it has not ended when the server does not answer the logout', async () => {
+  it('stays open, and says so, when the server does not answer the logout', async () => {
     const page = await installation.openAs(await installation.aCustomer(), 'deliveries');
     await openUserMenu(page);
     const button = page.getByRole('button', { name: 'Log out' });
@@ -116,7 +116,7 @@ describe('the session', () => {
     await page.getByLabel('Username').waitFor();
   });
 
-  it('is not extended by a page that reads again by itself while nobody uses it', async () => {
+  it('is not extended by the background requests of an unattended page', async () => {
     const page = await installation.openAs(await installation.anOperator(), 'installation');
     await page.getByText('Kept 30 days').waitFor();
     const nextRead = async () => {
@@ -155,11 +155,11 @@ describe('the session', () => {
     await installation.database.query('DELETE FROM credentials WHERE user_id = $1', [customer.id]);
     const revoked = performance.now();
     await page.getByText('Your session has ended.').waitFor();
-    // Half a second for a busy machine.
+    // Plus half a second for a busy machine.
     expect(performance.now() - revoked).toBeLessThan(2_500);
   });
 
-  it('is of no use to a page of another origin', async () => {
+  it('cannot be used by a page of another origin', async () => {
     const elsewhere = createServer((_, response) => {
       response.setHeader('Content-Type', 'text/html');
       response.end('<!doctype html><title>Elsewhere</title>');
@@ -191,7 +191,7 @@ describe('the session', () => {
 });
 
 describe('the shell', () => {
-  it('is worked with the keyboard: palette, skip link, focus after a change of page', async () => {
+  it('works with the keyboard: palette, skip link, focus after navigation', async () => {
     const page = await installation.openAs(await installation.aCustomer(), 'nowhere');
     await page.getByText('There is no page').waitFor();
     await page.keyboard.press('Control+k');

@@ -35,7 +35,7 @@ async function run(page: Page, command: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-describe('what can be done with a subscription', () => {
+describe('the actions on a subscription', () => {
   it('is paused, resumed and tested with the keyboard', async () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     const health = page.getByRole('region', { name: 'Health' });
@@ -67,7 +67,7 @@ describe('what can be done with a subscription', () => {
   });
 });
 
-it('keeps what another editor has changed, unless told otherwise', async () => {
+it("keeps another editor's changes, unless the user overwrites them", async () => {
   const page = await installation.openAs(customer, `subscriptions/${webhook}?tab=settings`);
   await page.getByLabel('Name').fill('Mine');
   await customer.client.put(`/v1/webhooks/${webhook}`, { resource: 'sms' });
@@ -78,26 +78,26 @@ it('keeps what another editor has changed, unless told otherwise', async () => {
   await page.getByRole('button', { name: 'Save' }).click();
   expect((await answer).status()).toBe(412);
   expect((await stored()).name).toBe('Billing');
-  await page.getByRole('button', { name: 'Put mine on top' }).click();
+  await page.getByRole('button', { name: 'Apply mine on top' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The subscription is saved.').waitFor();
   expect(await stored()).toMatchObject({ name: 'Mine', resource: 'sms' });
-  // A pause changes nothing that the form has.
+  // A pause changes no value of the form.
   await page.getByLabel('Name').fill('Mine again');
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('sent oldest first when you resume it').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await stored()).name, { timeout: 10_000 }).toBe('Mine again');
-  // Nothing is typed, so the form follows.
+  // Without input, the form follows.
   await customer.client.put(`/v1/webhooks/${webhook}`, { name: 'Theirs' });
   const name = () => page.getByLabel('Name').inputValue();
   await expect.poll(name, { timeout: 10_000 }).toBe('Theirs');
 });
 
 describe('the health of a subscription', () => {
-  it('tells of an open circuit, live, and of its end after a test', async () => {
+  it('shows an open circuit live, and its end after a test', async () => {
     installation.receiver.answering = (_, response) => response.writeHead(500).end();
-    // Nine failures; the tenth is real.
+    // Nine failures are written directly; the tenth is real.
     await installation.database.query(
       `UPDATE webhooks SET failures = 9, failing_since = now() - interval '1 minute' WHERE id = $1`,
       [webhook],
@@ -112,7 +112,7 @@ describe('the health of a subscription', () => {
     await health.getByText(/Off on \w+ \d+ unless it recovers/).waitFor();
     await page.locator('.heading .pill', { hasText: 'failing' }).waitFor();
     installation.receiver.answering = (_, response) => response.end();
-    // Only once: it is in the menu, too.
+    // Only once: the menu has it, too.
     expect(await page.getByRole('button', { name: 'Send test' }).count()).toBe(1);
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Send test' }).waitFor();
@@ -121,13 +121,13 @@ describe('the health of a subscription', () => {
     await page.getByText('Your server accepted this notification').waitFor();
     await page.goBack();
     await isHealthy(page);
-    await health.getByText('Deliveries that failed before keep their own times').waitFor();
+    await health.getByText('Deliveries that failed earlier keep their retry times').waitFor();
     await health.getByRole('link', { name: 'See them, or send them now' }).click();
     await page.locator('.pill', { hasText: 'retrying' }).waitFor();
     expect(page.url()).toContain(`deliveries?webhookId=${webhook}&state=pending`);
   });
 
-  it('tells of a hold that the target asked for', async () => {
+  it('shows a hold that the target asked for', async () => {
     installation.receiver.answering = (_, response) =>
       response.writeHead(503, { 'Retry-After': '7200' }).end();
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
@@ -139,7 +139,7 @@ describe('the health of a subscription', () => {
     expect(page.url()).toMatch(new RegExp(`deliveries\\?webhookId=${webhook}$`));
   });
 
-  it('says why the service switched it off, and makes up for it in one step', async () => {
+  it('tells why the service switched it off, and switches on and redelivers in one step', async () => {
     installation.receiver.answering = (_, response) => response.writeHead(500).end();
     await installation.report(customer);
     const { id } = await installation.delivery(customer, 'pending');
@@ -183,7 +183,7 @@ describe('the secret of a subscription', () => {
     await section.getByText(/^(23:59|24:00):\d\d$/).waitFor();
     expect(await keyNow()).not.toBe(old);
     await section.getByText(await keyNow()).waitFor();
-    // The overlap is known after a reload, too.
+    // The overlap survives a reload.
     await page.reload();
     await section.getByText(/^23:59:\d\d$/).waitFor();
   });
@@ -206,7 +206,7 @@ describe('the secret of a subscription', () => {
   }
 });
 
-it('shows the lines of a receiver as they are, on a page that does not scroll sideways', async () => {
+it('shows the lines of a receiver unbroken, on a page that does not scroll sideways', async () => {
   const viewport = { width: 360, height: 700 };
   const path = `subscriptions/${webhook}?tab=receiver`;
   const page = await installation.openAs(customer, path, { viewport });
@@ -234,7 +234,7 @@ describe('the receiver of a subscription', () => {
     await rm(directory, { recursive: true });
   });
 
-  /** Starts the program that the page shows. */
+  /** Starts the program shown on the page. */
   async function start(page: Page, environment: Record<string, string>): Promise<void> {
     const text = await page.getByLabel('A receiver in Node.js').innerText();
     const file = join(directory, 'receiver.mjs');
@@ -249,7 +249,7 @@ describe('the receiver of a subscription', () => {
       );
       return answer?.status;
     };
-    // What is not signed is refused.
+    // It refuses unsigned requests.
     await expect.poll(isUp, { timeout: 20_000 }).toBe(400);
     const targetUrl = `http://127.0.0.1:${port}/hook`;
     await customer.client.put(`/v1/webhooks/${webhook}`, { targetUrl });
@@ -270,7 +270,7 @@ describe('the receiver of a subscription', () => {
     await page.getByText('Your server accepted this notification with 204').waitFor();
   });
 
-  it('is there in five languages', async () => {
+  it('comes in five languages', async () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}?tab=receiver`);
     await start(page, { WEBHOOK_SECRET: 'whsec_AAAA' });
     for (const language of ['Node.js', 'Python', 'Go', 'Java', 'PHP']) {

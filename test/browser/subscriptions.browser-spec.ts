@@ -20,7 +20,7 @@ async function anApplication(): Promise<string> {
 }
 
 describe('the list of subscriptions', () => {
-  it('has those of applications, filters them, and follows their states', async () => {
+  it('includes the subscriptions of applications, filters them, and updates their states live', async () => {
     const application = await anApplication();
     const id = await installation.aSubscription(customer, { name: 'Billing' });
     const { url } = installation.receiver;
@@ -44,7 +44,7 @@ describe('the list of subscriptions', () => {
     await page.getByText('Nothing matches').waitFor();
   });
 
-  it('is filtered by state and by name or target, and sorted by the heads of its columns', async () => {
+  it('is filtered by state and by name or target, and sorted by its column headers', async () => {
     const targetUrl = 'https://crm.example.com/hooks';
     const names = { Billing: {}, Archive: { enabled: false }, CRM: { targetUrl } };
     const ids: string[] = [];
@@ -69,7 +69,7 @@ describe('the list of subscriptions', () => {
     await row.getByText(/seconds? ago|just now/).waitFor();
     const shown = async () =>
       (await page.locator('.table .body .strong').allTextContents()).join(', ');
-    // Not the ones that need nothing.
+    // Not the ones that need no attention.
     expect(await shown()).toBe('CRM, Billing, Archive');
 
     const name = page.getByRole('columnheader', { name: 'Subscription' });
@@ -82,7 +82,7 @@ describe('the list of subscriptions', () => {
     expect(page.url()).toMatch(/sort=-name$/);
     await page.getByRole('button', { name: 'Last delivery' }).click();
     await first.getByText('Billing').waitFor();
-    // The stream tells no activity: what was read stays.
+    // The stream does not send the activity, so the fetched one stays.
     await customer.client.put(`/v1/webhooks/${billing}`, { name: 'Invoices' });
     await first.getByText('Invoices').waitFor();
     await first.getByText('99.6%').waitFor();
@@ -100,7 +100,7 @@ describe('the list of subscriptions', () => {
     expect(page.url()).toMatch(/sort=-delivery&state=off$/);
   });
 
-  it('is empty at first, and says what to do', async () => {
+  it('is empty at first, and tells what to do', async () => {
     const page = await installation.openAs(customer, 'subscriptions');
     await page.getByText('There are no subscriptions yet.').waitFor();
     await page.getByRole('link', { name: 'Create the first one' }).click();
@@ -109,7 +109,7 @@ describe('the list of subscriptions', () => {
 });
 
 describe('a new subscription', () => {
-  it('is made for an application, with faults beside the fields and numbers unharmed', async () => {
+  it('is created for an application, with faults beside the fields and exact numbers', async () => {
     const application = await anApplication();
     const page = await installation.openAs(customer, 'applications');
     await page.keyboard.press('Control+k');
@@ -149,7 +149,7 @@ describe('a new subscription', () => {
     ]);
   });
 
-  it('keeps its button in view on a phone, and summarizes what is folded', async () => {
+  it('keeps its button in view on a phone, and summarizes folded fields', async () => {
     const viewport = { width: 390, height: 700 };
     const page = await installation.openAs(customer, 'subscriptions/new', { viewport });
     const button = page.getByRole('button', { name: 'Create' });
@@ -165,7 +165,7 @@ describe('a new subscription', () => {
     expect(await end()).toBeLessThanOrEqual(viewport.height);
   });
 
-  it('is refused room before the limit is hit', async () => {
+  it('is prevented at the limit', async () => {
     const application = await anApplication();
     for (let n = 0; n < 10; n += 1) await installation.aSubscription(customer);
     const page = await installation.openAs(customer, 'subscriptions/new');

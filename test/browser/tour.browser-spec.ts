@@ -18,11 +18,11 @@ const goTo = (page: Page, name: string) =>
 /** The state of each delivery in the list, newest first. */
 const states = (page: Page) => page.locator('[role=row] .pill').allInnerTexts();
 
-const verdictOn = (page: Page) => page.getByRole('region', { name: 'What became of it' });
+const verdictOn = (page: Page) => page.getByRole('region', { name: 'Outcome' });
 
 const healthOn = (page: Page) => page.getByRole('region', { name: 'Health' });
 
-/** The id that an address ends with. */
+/** The id at the end of an address. */
 const lastOf = (url: string) => url.slice(url.lastIndexOf('/') + 1);
 
 async function reportCall(applicationId: string, callId: string): Promise<void> {
@@ -35,7 +35,7 @@ function answer(status: number, body: string): void {
   installation.receiver.answering = (_, response) => response.writeHead(status).end(body);
 }
 
-/** A circuit opens after 30 s of failures: they began earlier than they did. */
+/** A circuit opens after 30 s of failures, so date their beginning back. */
 async function letTimePass(webhook: string): Promise<void> {
   const statement = `UPDATE webhooks SET failing_since = failing_since - interval '1 minute' WHERE id = $1`;
   await installation.database.query(statement, [webhook]);
@@ -95,14 +95,14 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await goTo(page, 'Overview');
   await page.locator('.plot canvas').nth(1).waitFor();
 
-  // It is repaired: a test closes the circuit, and what waited is sent.
+  // It is repaired: a test closes the circuit, and the waiting deliveries are sent.
   answer(200, 'thanks');
   await goTo(page, 'Subscriptions');
   await page.getByRole('link', { name: 'Billing' }).click();
   await healthOn(page).getByRole('button', { name: 'Send test' }).click();
   await verdict.getByText('Your server accepted this notification with 200').waitFor();
 
-  // What failed is sent again.
+  // The failed ones are sent again.
   await goTo(page, 'Deliveries');
   await page.getByLabel('State', { exact: true }).selectOption('exhausted');
   await expect.poll(() => states(page)).toEqual(gone);
@@ -117,7 +117,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
     .poll(() => states(page), { timeout: 30_000 })
     .toEqual(Array<string>(8).fill('delivered'));
 
-  // The secret is replaced; for a day, the old one signs beside it.
+  // The secret is replaced; for a day, the old one also signs.
   await goTo(page, 'Subscriptions');
   await page.getByRole('link', { name: 'Billing' }).click();
   await page.locator('.heading .pill', { hasText: 'healthy' }).waitFor();
@@ -126,7 +126,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();
   await page.getByText(/The old secret also signs for 2[34]:/).waitFor();
 
-  // All of it is in the audit.
+  // The audit has all of it.
   await goTo(page, 'Audit log');
   const changes = page.getByRole('table', { name: 'Changes' });
   await changes.getByText('Signing secret replaced').waitFor();
@@ -137,7 +137,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
 });
 
 it('shows an operator the installation', async () => {
-  // In tests, API and worker are one process, which shows as either.
+  // In tests, API and worker are one process, which appears as either.
   await installation.database.query('DELETE FROM processes');
   await installation.database.query(
     `INSERT INTO processes (id, kind, version, in_flight)

@@ -25,7 +25,7 @@ const openSettings = () => installation.openAs(customer, `subscriptions/${webhoo
 const storedName = async () =>
   (await customer.client.get(`/v1/webhooks/${webhook}`)).json<{ name: string }>().name;
 
-/** Types a name and a header, of which nothing is saved. */
+/** Types a name and a header without saving. */
 async function type(page: Page): Promise<void> {
   await nameIn(page).fill('Typed');
   await page.locator('summary', { hasText: 'Headers' }).click();
@@ -43,7 +43,7 @@ async function run(page: Page, command: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-describe('when the session ends while somebody types', () => {
+describe('when the session ends while the user types', () => {
   it('keeps the text of a form through a 401, and saves it after the login', async () => {
     const page = await openSettings();
     await type(page);
@@ -58,7 +58,7 @@ describe('when the session ends while somebody types', () => {
     expect(await storedName()).toBe('Typed');
   });
 
-  it('keeps the text when the session is revoked, and nothing of it in a storage', async () => {
+  it('keeps the text in memory alone when the session is revoked', async () => {
     const page = await openSettings();
     await type(page);
     const status = (value: string) =>
@@ -75,7 +75,7 @@ describe('when the session ends while somebody types', () => {
     expect(stores).not.toContain('Typed');
   });
 
-  it('shows nothing of it to another user, not even after the first one is back', async () => {
+  it('hides the text from another user, and drops it for the first one', async () => {
     const page = await installation.openAs(customer, 'subscriptions/new');
     await type(page);
     await page.context().clearCookies();
@@ -92,7 +92,7 @@ describe('when the session ends while somebody types', () => {
     expect(await nameIn(page).inputValue()).toBe('');
   });
 
-  it('opens a dialog again with its text', async () => {
+  it('reopens a dialog with its text', async () => {
     const page = await installation.openAs(await installation.anOperator(), 'accounts');
     const operator = { username: await page.locator('.who bdi').innerText(), password: '' };
     await page.getByRole('button', { name: 'New account' }).click();
@@ -114,7 +114,7 @@ describe('when the session ends while somebody types', () => {
 });
 
 describe('when a page with unsaved changes is left', () => {
-  it('keeps them by tab, link, palette and back button, and says so', async () => {
+  it('keeps them when left by tab, link, palette or back button, and says so', async () => {
     const page = await openSettings();
     await type(page);
     await page.getByRole('link', { name: 'Signing secret' }).click();
@@ -135,7 +135,7 @@ describe('when a page with unsaved changes is left', () => {
     expect(await storedName()).toBe('Billing');
   });
 
-  it('still does not overwrite what another editor has changed meanwhile', async () => {
+  it("still does not overwrite another editor's changes", async () => {
     const page = await openSettings();
     await nameIn(page).fill('Typed');
     await page.getByRole('link', { name: 'Signing secret' }).click();
@@ -146,7 +146,7 @@ describe('when a page with unsaved changes is left', () => {
     expect(await nameIn(page).inputValue()).toBe('Typed');
   });
 
-  it('has nothing left of a form that was saved while its tab was left', async () => {
+  it('keeps no text of a form that was saved while its tab was left', async () => {
     const page = await openSettings();
     await nameIn(page).fill('Typed');
     let proceed = (): void => undefined;
@@ -184,7 +184,7 @@ describe('when a page with unsaved changes is left', () => {
   });
 });
 
-describe('a dialog with typed text', () => {
+describe('a dialog with unsaved text', () => {
   it('asks when it is closed with Escape or Cancel', async () => {
     const page = await installation.openAs(await installation.anOperator(), 'accounts');
     const dialog = page.getByRole('dialog', { name: 'New account' });
@@ -198,7 +198,7 @@ describe('a dialog with typed text', () => {
     await page.keyboard.press('Escape');
     await question.getByRole('button', { name: 'Cancel' }).click();
     expect(await dialog.getByLabel('Username').inputValue()).toBe('partner.three');
-    // The browser closes it by itself when Escape is pressed again and again.
+    // Pressing Escape repeatedly makes the browser close it without asking.
     for (let n = 0; n < 6; n += 1) await page.keyboard.press('Escape');
     await dialog.waitFor();
     expect(await dialog.getByLabel('Username').inputValue()).toBe('partner.three');

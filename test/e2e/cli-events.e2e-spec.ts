@@ -189,16 +189,16 @@ describe('events send', () => {
     ['', 'There is no event in standard input.'],
     ['[]', 'There is no event in standard input.'],
     ['{"events":[]}', 'There is no event in standard input.'],
-    ['{"events":[1]}', 'In standard input, event 1 is no JSON object.'],
-    ['{"id":1}\n[]', 'In standard input, line 2 is no JSON object.'],
+    ['{"events":[1]}', 'In standard input, event 1 is not a JSON object.'],
+    ['{"id":1}\n[]', 'In standard input, line 2 is not a JSON object.'],
     ['{"id":1}\n\nnonsense', 'standard input is not JSON (line 3, column 1).'],
     ['{"id":1}\n{"id":2,}', 'standard input is not JSON (line 2, column 9).'],
     ['[{"id":1},\n{"id":2}', 'standard input is not JSON (line 2, column 9).'],
     ['{\n "id": 1,\n}', 'standard input is not JSON (line 3, column 1).'],
     ['event,resource\ncdrCreated,call', 'standard input is not JSON (line 1, column 1).'],
     ['{\0"\0}\0', 'The text in standard input is not UTF-8.'],
-    ['[1]', 'In standard input, event 1 is no JSON object.'],
-    ['"text"', 'In standard input, event 1 is no JSON object.'],
+    ['[1]', 'In standard input, event 1 is not a JSON object.'],
+    ['"text"', 'In standard input, event 1 is not a JSON object.'],
   ])('sends nothing of a file with a fault: %j', async (text, says) => {
     const { code, stderr } = await inFile(text);
     expect([code, stderr]).toEqual([1, `${says}\n`]);

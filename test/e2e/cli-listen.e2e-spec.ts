@@ -218,7 +218,7 @@ describe('listen', () => {
     [['listen', '0', '--application', '1'], "error: option '--application' excludes a port"],
     [
       ['listen', '0', '--forward-to', 'http://127.0.0.1:1', '--status', '500'],
-      "error: the web application of --forward-to decides about the answer, not '--status'",
+      "error: the web application of --forward-to sets the answer, not '--status'",
     ],
     [['listen', '0', '--forward-to', 'http://a:geheim@127.0.0.1'], 'must have no credentials'],
     [['listen', '--url', 'https://api.example.com'], '--password-stdin is required'],

@@ -44,7 +44,7 @@ const dir = await mkdtemp(join(tmpdir(), 'faults-'));
 const template = await Template.make(join(dir, 'template'));
 const outcomes: Outcome[] = [];
 for (const one of chosen) {
-  // Its own for each case: one that is run alone does the same as among the others.
+  // Each case has its own seed, so that it behaves the same alone and among others.
   const random = new Random(Number(values.seed) + cases.indexOf(one) * 7_919);
   const start = performance.now();
   const run = runCase(one, { dir, template, random, rounds: Number(values.rounds), topology });

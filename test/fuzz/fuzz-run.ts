@@ -14,18 +14,18 @@ import { type FuzzRequest, tellOf } from './requests.js';
 import type { Rules } from './rules.js';
 import { standInOf } from './schema-values.js';
 
-/** An account is replaced after so many requests: by then it may be paused, off, and full. */
+/** An account is replaced after this many requests: by then it may be paused, off, or full. */
 const ACCOUNT_LASTS = 200;
 
 const OF_USERS = ['users', 'users/credentials'];
 
-/** What no answer may tell of. */
+/** What no answer may reveal. */
 const INSIDES =
   /\bat .+\.[jt]s:\d|node_modules|\b(?:SELECT|INSERT|UPDATE|DELETE) .*\b(?:FROM|INTO|SET)\b|QueryFailed|TypeError|ECONN/;
 
-/** Sends requests one after the other, and holds each answer against the description. */
+/** Sends requests one after the other, and checks each answer against the description. */
 export class FuzzRun {
-  /** How often each operation was asked for, and how often it was done. */
+  /** How often each operation was called, and how often it succeeded. */
   readonly counts = new Map<string, { asked: number; done: number }>();
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
   private readonly api: DescribedApi;
@@ -42,7 +42,7 @@ export class FuzzRun {
     this.api = rules.api;
   }
 
-  /** @throws Error that tells the request, the answer and what is wrong with it */
+  /** @throws Error with the request, the answer and the difference */
   async check(given: FuzzRequest): Promise<void> {
     const { operation } = given;
     const account = await this.accountFor(operation);
@@ -95,7 +95,7 @@ export class FuzzRun {
     return faults;
   }
 
-  /** Users are looked at, and locked, as others than the one that asks. */
+  /** Reads and locks other users than the caller. */
   private async accountFor({ path }: DescribedOperation): Promise<Belongings> {
     if (path.startsWith('/v1/users')) return (this.victim ??= await this.newAccount(OF_USERS));
     if (this.sentForOwner >= ACCOUNT_LASTS) this.owner = undefined;
@@ -109,14 +109,14 @@ export class FuzzRun {
     return accountWithEverything(this.installation, `fuzz-${this.accounts}`, places);
   }
 
-  /** What is gone, or full, is replaced before the next request. */
+  /** Replaces missing or full resources before the next request. */
   private async settle({ method, path }: DescribedOperation, answer: Answer): Promise<void> {
     if (answer.text.includes('webhook_limit_reached')) this.owner = undefined;
     if (method !== 'DELETE' || answer.status >= 300) return;
     const place = placesOf(path).at(-1)?.place;
     if (place === undefined) return;
     if (OF_USERS.includes(place)) this.victim = undefined;
-    // What belonged to it is gone with it.
+    // Its parts are gone with it.
     else if (place === 'applications') this.owner = undefined;
     else if (this.owner) await makeAnother(this.owner, place, this.installation);
   }
@@ -129,7 +129,7 @@ export class FuzzRun {
   }
 }
 
-/** The request with the ids of an account where it names them. */
+/** The request with the account's ids in place of names. */
 function filled(request: FuzzRequest, { ids }: Belongings): FuzzRequest {
   const { path, body } = request;
   const idAt = (whole: string, place: string): string => ids.get(place) ?? whole;

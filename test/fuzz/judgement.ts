@@ -4,20 +4,20 @@ import type { Answer } from '../support/http.js';
 import type { FuzzRequest } from './requests.js';
 import type { Rules } from './rules.js';
 
-/** A fault as an answer tells of it. */
+/** A fault in an answer. */
 interface Fault {
   field: string;
   code: string;
   message: string;
 }
 
-/** Codes of faults that no schema can foresee; the description of a fault says what they mean. */
+/** Codes of faults that no schema can express; the field's description explains them. */
 const OF_THE_STATE = ['unknown_reference', 'conflict', 'not_allowed'];
-/** Codes of faults that a schema tells of as exactly as words do: what it allows has none of them. */
+/** Codes of faults that a schema expresses exactly: valid input never causes them. */
 const OF_THE_SCHEMA = ['type', 'choice'];
 const ODD_HEADERS = ['authorization', 'content-encoding'];
 
-/** What the description forbids of a request; empty when it is as described. */
+/** The ways in which a request violates the description; empty for a valid one. */
 export function forbiddenIn(request: FuzzRequest, rules: Rules): string[] {
   const { operation } = request;
   const { api } = rules;
@@ -67,15 +67,15 @@ function valuesInPath({ operation, path }: FuzzRequest): Map<string, string> {
   );
 }
 
-/** What an answer refuses of a request that is as described, without the description saying why. */
+/** Refusals of a valid request that the description does not explain. */
 export function unexplainedIn(request: FuzzRequest, answer: Answer, rules: Rules): string[] {
   const { operation, headers, asHead, body } = request;
   const { status } = answer;
   const names = headers.map(([name]) => name.toLowerCase());
   const isOddHeader = names.some((name) => ODD_HEADERS.includes(name));
-  // HEAD does not say why; what goes beyond a limit of the process is its own business.
+  // HEAD has no reason, and limits of the process are not described.
   if (asHead || isOddHeader || body?.isBeyondLimits === true) return [];
-  // The id may be one that nothing has.
+  // The id may be unknown.
   if (status === 404 && operation.path.includes('{')) return [];
   const isConditional = headers.some(
     ([name, value]) =>
@@ -92,7 +92,7 @@ export function unexplainedIn(request: FuzzRequest, answer: Answer, rules: Rules
   return errors.flatMap((fault) => unexplained(fault, operation, rules));
 }
 
-/** The same of the elements of a batch, each of which has a result of its own. */
+/** The same for the elements of a batch, each of which has its own result. */
 export function unexplainedResults(request: FuzzRequest, answer: Answer, rules: Rules): string[] {
   const { results } = answer.json<{ results?: { errors?: Fault[] }[] }>();
   if (!results) return [];

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 
-/** A body as it goes over the wire: a text, perhaps with bytes that are no UTF-8 put into it. */
+/** A body on the wire: a text, perhaps with invalid UTF-8 inserted. */
 export interface SentBody {
   text: string;
   hasBrokenBytes?: boolean;
-  /** It may be more than the process is set up to take, which no schema tells. */
+  /** It may exceed the process's limit, which no schema expresses. */
   isBeyondLimits?: boolean;
 }
 
@@ -41,14 +41,14 @@ const NAMES = [
 
 type Path = (string | number)[];
 
-/** Where there is something in a JSON value, the whole included. */
+/** The paths of all values in a JSON value, including the whole. */
 function pathsIn(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   const inner = Object.entries(value).flatMap(([name, member]) => pathsIn(member, [...path, name]));
   return [path, ...inner];
 }
 
-/** A copy in which what is at a path is another value, or gone. */
+/** A copy in which the value at a path is replaced or removed. */
 function changed(
   value: unknown,
   [first, ...rest]: Path,
@@ -84,7 +84,7 @@ const changes = fc.oneof(
 
 const DEEP = '['.repeat(3_000) + ']'.repeat(3_000);
 
-/** Changes of the text that a JSON value is written as. */
+/** Mutations of the JSON text of a value. */
 const TEXTS: readonly ((text: string) => SentBody)[] = [
   (text) => ({ text: text.slice(0, -1) }),
   (text) => ({ text: `${text}x` }),
@@ -103,13 +103,13 @@ const TEXTS: readonly ((text: string) => SentBody)[] = [
   () => ({ text: '"x"' }),
 ];
 
-/** A member twice, the second time under an escaped spelling of its name. */
+/** A repeated member, the second time with an escaped name. */
 function twice(member: string, first: string, rest: string): string {
   const code = first.charCodeAt(0).toString(16).padStart(4, '0');
   return `${member}null,"\\u${code}${rest}":`;
 }
 
-/** Bodies that were as described before something was done to them. */
+/** Valid bodies after a mutation. */
 export function mutatedBodies(bodies: fc.Arbitrary<unknown>): fc.Arbitrary<SentBody> {
   const values = fc.tuple(bodies, fc.nat(), changes).map(([body, at, change]) => {
     const paths = pathsIn(body);

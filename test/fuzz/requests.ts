@@ -5,7 +5,7 @@ import { mutatedBodies, type SentBody, sent } from './mutations.js';
 import type { Rules } from './rules.js';
 import { CHARACTER, valuesOf } from './schema-values.js';
 
-/** A request to an operation. `{place}` in a path stands for the id of what is there. */
+/** A request to an operation. `{place}` in a path stands for the id of a resource. */
 export interface FuzzRequest {
   operation: DescribedOperation;
   asHead: boolean;
@@ -22,7 +22,7 @@ export function tellOf({ operation, path, query, headers, body }: FuzzRequest): 
   return `${operation.method} ${path}?${asked} {${head}} ${body ? JSON.stringify(body).slice(0, 600) : ''}`;
 }
 
-/** Requests to every operation that needs credentials: as described, and with something wrong. */
+/** Requests to every operation with credentials: valid ones, and ones with faults. */
 export function requestsTo(
   operations: DescribedOperation[],
   rules: Rules,
@@ -42,13 +42,13 @@ function requestsOf(operation: DescribedOperation, rules: Rules): fc.Arbitrary<F
     path: mostly(fc.constant(ownPath(operation)), oddPaths(operation)),
     query: mostly(queries(operation, rules), oddQueries(operation, rules)),
     headers: mostly(headers(operation, rules), oddHeaders(bodies !== undefined)),
-    // With something wrong as often as not: bodies are where most of the rules are.
+    // Half of them faulty, because bodies have most of the rules.
     ...(bodies && { body: fc.oneof(bodies.map(sent), mutatedBodies(bodies)) }),
   };
   return fc.record(parts, { noNullPrototype: true });
 }
 
-/** An operation that is told of by its name alone when fast-check reports. */
+/** fast-check's reports show an operation by its name only. */
 function named(operation: DescribedOperation): DescribedOperation {
   return Object.assign(
     { ...operation },
@@ -56,7 +56,7 @@ function named(operation: DescribedOperation): DescribedOperation {
   );
 }
 
-/** As described nine times of ten: a request should have few things wrong at a time. */
+/** Valid nine times out of ten: a request should have few faults at a time. */
 function mostly<Value>(usual: fc.Arbitrary<Value>, odd: fc.Arbitrary<Value>): fc.Arbitrary<Value> {
   return fc.oneof({ weight: 9, arbitrary: usual }, { weight: 1, arbitrary: odd });
 }
@@ -85,7 +85,7 @@ function oddPaths(operation: DescribedOperation): fc.Arbitrary<string> {
   if (places.length === 0) return fc.constantFrom(`${operation.path}/`, operation.path);
   const odd = fc.oneof(fc.constantFrom(...ODD_IDS), fc.string({ unit: CHARACTER, minLength: 1 }));
   return fc.tuple(fc.constantFrom(...places), odd).map(([{ place }, text]) => {
-    // As they stand, they would mean another path.
+    // Unescaped, they would mean another path.
     const segment = ['.', '..'].includes(text) ? '%2e' : encodeURIComponent(text.toWellFormed());
     return ownPath(operation).replace(`{${place}}`, segment);
   });
@@ -116,7 +116,7 @@ function headers(operation: DescribedOperation, rules: Rules): fc.Arbitrary<Pair
     .map((pairs) => [...json, ...present(pairs)]);
 }
 
-/** What Node's client lets through as the value of a header. */
+/** Characters that Node's client allows in a header. */
 const VISIBLE = /^[!-~]([ -~]*[!-~])?$/;
 
 function sometimes(name: string, schema: JsonSchema, rules: Rules, as = /[^]*/) {

@@ -8,7 +8,7 @@ import {
   rooted,
 } from '../support/described-api.js';
 
-/** What the description says of requests, as far as a program can hold a request against it. */
+/** The description's rules for requests, as far as a program can check them. */
 export class Rules {
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
   private readonly validators = new WeakMap<JsonSchema, ValidateFunction>();
@@ -23,7 +23,7 @@ export class Rules {
     return this.api.resolve(schema);
   }
 
-  /** Whether a value is as a schema says. */
+  /** Whether a value matches a schema. */
   validatorOf(schema: JsonSchema): (value: unknown) => boolean {
     let validate = this.validators.get(schema);
     if (!validate) {
@@ -34,8 +34,8 @@ export class Rules {
   }
 
   /**
-   * What the description forbids of a JSON body, undefined if nothing. Elements of a batch are not
-   * looked at: each is judged on its own.
+   * The description's objection to a JSON body, undefined if there is none. Elements of a batch are skipped: each is
+   * judged on its own.
    */
   faultOfBody(one: DescribedOperation, text: string): string | undefined {
     const body = this.api.bodyOf(one);
@@ -66,7 +66,7 @@ export class Rules {
     return this.resolve(properties![name]!.items!);
   }
 
-  /** What the description says of a field: a query parameter, a member, or what a pointer names. */
+  /** The description of a field: a query parameter, a member, or the target of a pointer. */
   descriptionOf(one: DescribedOperation, field: string): string {
     return (this.parameterOf(one, field) ?? this.schemaOf(one, field))?.description ?? '';
   }
@@ -78,7 +78,7 @@ export class Rules {
     return parameters.find(({ name }) => name === field);
   }
 
-  /** The schema of a member of the body, or of what a pointer names in it. */
+  /** The schema of a member of the body, or of the target of a pointer in it. */
   schemaOf(one: DescribedOperation, field: string): JsonSchema | undefined {
     const body = this.api.bodyOf(one);
     const names = field.split('/').filter((name) => name !== '');
@@ -111,7 +111,7 @@ export class Rules {
     return outer;
   }
 
-  /** What the description forbids of a parameter, as it stands in a path, query or header. */
+  /** The description's objection to a parameter in a path, query or header. */
   faultOfParameter(schema: JsonSchema, text: string): string | undefined {
     const plain = this.resolve(schema);
     return this.validatorOf(plain)(valueIn(text, plain)) ? undefined : `${text} is not allowed`;
@@ -119,9 +119,9 @@ export class Rules {
 }
 
 /**
- * An object as the API reads it, by what the description says in words: on POST `null` is "not
- * given"; where it says so, surrounding white space is removed, an empty array stands for an empty object, and an
- * integer for its digits.
+ * An object as the API reads it by the description's words: on POST `null` means "not given"; where the description
+ * says so, surrounding white space is removed, an empty array stands for an empty object, and an integer for its
+ * digits.
  */
 function asRead(value: unknown, { properties = {} }: JsonSchema, nullIsAbsent: boolean): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

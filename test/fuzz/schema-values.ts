@@ -5,19 +5,19 @@ import type { Rules } from './rules.js';
 
 type Values = fc.Arbitrary<unknown>;
 
-/** Any character but a surrogate; fast-check's own take seconds to be made. */
+/** Any character but a surrogate. fast-check's own generators take seconds to build. */
 export const CHARACTER = fc
   .integer({ min: 0, max: 0x10_ff_ff })
   .filter((code) => code < 0xd8_00 || code > 0xdf_ff)
   .map((code) => String.fromCodePoint(code));
 
-/** Text that JSON, UTF-8 and PostgreSQL take whole, of every script. */
+/** Text in every script that JSON, UTF-8 and PostgreSQL preserve. */
 const TEXT = fc.string({ unit: CHARACTER, minLength: 1 }).filter((text) => !text.includes('\0'));
 
-/** Schemas that nest need not be deep to be tried. */
+/** Shallow values are enough to test nested schemas. */
 const DEPTH = 3;
 
-/** Values that a schema of the description allows: all of them, in principle. */
+/** Values that a schema of the description allows, in principle all of them. */
 export function valuesOf(schema: JsonSchema, rules: Rules, depth = DEPTH): Values {
   const plain = rules.resolve(schema);
   const isAllowed = rules.validatorOf(plain);
@@ -75,11 +75,11 @@ function objects(schema: JsonSchema, rules: Rules, depth: number): Values {
   return fc.record(Object.fromEntries(members), { requiredKeys: required, noNullPrototype: true });
 }
 
-/** Stands for the id of what is at a place until it is known: an id, so that schemas allow it. */
+/** Stands for the still unknown id of a place; itself an id, so that schemas allow it. */
 export const standInOf = (place: string): string =>
   `80000000000000000${String(10 + Object.values(REFERENCES).indexOf(place))}`;
 
-/** What a member names is mostly something that is there; the rest is what its schema allows. */
+/** A member usually names an existing resource, and sometimes anything that its schema allows. */
 function memberOf(name: string, schema: JsonSchema, rules: Rules, depth: number): Values {
   const any = valuesOf(schema, rules, depth - 1);
   const place = REFERENCES[name];
@@ -95,7 +95,7 @@ function strings(schema: JsonSchema): Values {
   const { pattern, format, examples = [], minLength = 0, maxLength = 64 } = schema;
   const isAddress = /^https?:/.test(String(examples[0]));
   const candidates: fc.WeightedArbitrary<unknown>[] = [];
-  // What was thought of by somebody is accepted more often than what was not.
+  // Values from examples are accepted more often than random ones.
   if (examples.length > 0) candidates.push({ weight: 3, arbitrary: fc.constantFrom(...examples) });
   if (format === 'date-time') candidates.push({ weight: 3, arbitrary: TIMES });
   else if (format === 'uuid') candidates.push({ weight: 3, arbitrary: fc.uuid() });
@@ -122,7 +122,7 @@ const ADDRESSES = fc
   })
   .map(({ url, user, port }) => url.replace(/^(https?:\/\/)([^/?#]+)/, `$1${user}$2${port}`));
 
-/** RFC 3339 in its spellings; of the past, since most times of ours have to be. */
+/** All spellings of RFC 3339; in the past, because most of our times must be. */
 const TIMES = fc
   .record({
     date: fc.date({

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  EnvironmentIdTaken,
+  EnvironmentIdTakenError,
   EnvironmentsService,
   IdentityModule,
-  UsernameTaken,
+  UsernameTakenError,
   UsersService,
 } from '#libs/identity';
 import { NotFoundError } from '#libs/kernel';
@@ -69,7 +69,7 @@ describe('the users service', () => {
       one.status === 'rejected' ? [one.reason as unknown] : [],
     );
     expect(failures).toHaveLength(4);
-    for (const failure of failures) expect(failure).toBeInstanceOf(UsernameTaken);
+    for (const failure of failures) expect(failure).toBeInstanceOf(UsernameTakenError);
     const [after] = await database.query<{ n: number }>(
       'SELECT count(*)::int AS n FROM credentials',
     );
@@ -147,7 +147,7 @@ describe('the environments service', () => {
 
   it('refuses an id that is taken and keeps the environment that has it', async () => {
     const create = environments.create({ ...special, id: '1' });
-    await expect(create).rejects.toThrow(EnvironmentIdTaken);
+    await expect(create).rejects.toThrow(EnvironmentIdTakenError);
     expect(await environments.get('1')).toMatchObject({ type: 'development' });
   });
 

@@ -190,7 +190,7 @@ describe('every route', () => {
       stack: { route?: { path: string; methods: Record<string, boolean> } }[];
     };
     const routes = stack.flatMap(({ route }) =>
-      // Pages, and what leads a browser there, are no part of the API.
+      // Pages, and redirects to them, are not part of the API.
       route && !/^\/(\{\*path\}|(console|docs)(\/.*)?)?$/.test(route.path)
         ? Object.keys(route.methods).map(
             (method) => `${method.toUpperCase()} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`,
@@ -294,10 +294,7 @@ function platformFor(described: DescribedOperation): Client {
 }
 
 describe('every error', () => {
-  const source = readFileSync(
-    new URL('../../libs/kernel/src/errors/domain-error.ts', import.meta.url),
-    'utf8',
-  );
+  const source = readFileSync(new URL('../../libs/kernel/src/errors.ts', import.meta.url), 'utf8');
   const wordsOf = (type: string): string[] => {
     const [, words = ''] = new RegExp(`export type ${type} =([^;]*);`).exec(source) ?? [];
     return [...words.matchAll(/'(\w+)'/g)].map(([, word = '']) => word);

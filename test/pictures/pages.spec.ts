@@ -9,7 +9,9 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { apiInProcess, type Running } from '../support/in-process.js';
 import { realisticInstallation } from './realistic.js';
 
-/** `npm run console:pictures` takes a picture of every page: in `dist/pictures`, and those of the documentation. */
+/**
+ * `npm run console:pictures` takes pictures of every page into `dist/pictures`, and updates those of the documentation.
+ */
 
 const DOCS = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const IN_DOCS = ['overview', 'deliveries-open', 'event', 'subscription', 'failing', 'installation'];
@@ -41,7 +43,7 @@ beforeAll(async () => {
        ('api-1:7:d4e5f6', 'api', '1.1.0', 8, 24, 168e6, now() - interval '2 days'),
        ('api-2:7:c3d4e5', 'api', '1.1.0', 9, 22, 164e6, now() - interval '2 days')`,
   );
-  // The process that takes the pictures, and its logins, are not in them.
+  // The pictures do not show the process that takes them, and its logins.
   await database.query(
     `CREATE FUNCTION leave_out() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
   );

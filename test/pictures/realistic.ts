@@ -1,7 +1,7 @@
 import { createUser } from '../support/accounts.js';
 import type { TestDatabase } from '../support/database.js';
 
-/** An hour of a company's traffic, as it is shown in pictures. The same each time, but for ids and times. */
+/** An hour of a company's traffic, for pictures. Only ids and times differ between runs. */
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -77,7 +77,7 @@ const SUBSCRIPTIONS: readonly Given[] = [
   of('Lab', 'lab.acme.example/switchhook', 'cdrCreated', 'all', 'well', 25, 11),
 ];
 
-/** Numbers from 0 to 1, the same each time. */
+/** Pseudo-random numbers from 0 to 1, always the same. */
 function randomly(seed: number): () => number {
   let state = seed;
   return () => {
@@ -103,7 +103,7 @@ interface Made {
   attempts: Attempt[];
 }
 
-/** When targets that fail began to. */
+/** When the failing targets began to fail. */
 const brokenSince = (now: number): number => now - 22 * MINUTE_MS;
 
 function delivered(how: How, at: number, now: number, random: () => number): Omit<Made, 'webhook'> {
@@ -145,7 +145,7 @@ function delivered(how: How, at: number, now: number, random: () => number): Omi
             at,
             state: 'cancelled',
             reason: 'disabled',
-            // The first ones after it broke.
+            // The first ones after the failure began.
             attempts: at < broken + 4 * MINUTE_MS ? [{ at, ms: 40, status: 410 }] : [],
           };
     case 'busy':
@@ -175,7 +175,7 @@ function delivered(how: How, at: number, now: number, random: () => number): Omi
   }
 }
 
-/** One that has failed and was sent again by hand: among the first rows of the list. */
+/** A failed delivery that was sent again manually, among the first rows of the list. */
 function failedJustNow(now: number): Made {
   const webhook = SUBSCRIPTIONS.findIndex(({ how }) => how === 'down');
   const body = '{"error":"relation \\"calls\\" does not exist","trace":"8d1c0f"}';
@@ -183,7 +183,7 @@ function failedJustNow(now: number): Made {
   return { webhook, at: now - 9_000, state: 'pending', next: now + 143_000, attempts };
 }
 
-/** What the columns of a subscription say of its condition. */
+/** The columns of a subscription that describe its condition. */
 function conditionOf(how: How, now: number): Record<string, unknown> {
   const since = new Date(brokenSince(now));
   switch (how) {
@@ -254,7 +254,7 @@ export async function realisticInstallation(database: TestDatabase): Promise<str
   }
   const made = SUBSCRIPTIONS.flatMap(({ how, count }, webhook) =>
     Array.from({ length: count }, (): Made => {
-      // More of it in the middle of the hour.
+      // Most of it in the middle of the hour.
       const share = random() < 0.7 ? random() : (random() + random()) / 2;
       const at = now - HOUR_MS + Math.floor(share * HOUR_MS);
       return { webhook, ...delivered(how, Math.min(at, now - 1_500), now, random) };
@@ -353,10 +353,10 @@ function sentOf(webhook: number, ms: number, error: string | undefined): string 
   return `https://${host}${path}\nSwitchhook/1.1\nv1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=\n\n${phases}`;
 }
 
-/** The bin of an answer time, as workers count it: each is a fifth wider than the one before. */
+/** The bin of an answer time, in the workers' scale: each is a fifth wider than the one before. */
 const binOf = (ms: number): number => 1 + Math.floor(Math.log(Math.max(ms, 1)) / Math.log(1.2));
 
-/** What workers would have counted, also in the day before. */
+/** The counts of workers, including the day before. */
 async function countAttempts(
   database: TestDatabase,
   accountId: string,
@@ -396,7 +396,7 @@ async function countAttempts(
   );
 }
 
-/** What somebody, a program of the customer and the service have changed. */
+/** Changes by a person, by a program of the customer and by the service. */
 async function storeAudit(
   database: TestDatabase,
   { accountId, applications, webhooks, now }: Omit<Traffic, 'made' | 'random'>,

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { hashRaw } from '@node-rs/argon2';
 import type { TestDatabase } from './database.js';
 
-/** How passwords are stored: by OWASP's first recommendation for Argon2id. */
+/** Password hashing by OWASP's first recommendation for Argon2id. */
 const STORED = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };
 
-/** Makes a user directly in the database, with the password `<username>-secret`. */
+/** Creates a user directly in the database, with the password `<username>-secret`. */
 export async function createUser(
   database: TestDatabase,
   username: string,

@@ -3,7 +3,7 @@ import type { TestDatabase } from './database.js';
 import { type DescribedApi, type DescribedOperation, placesOf } from './described-api.js';
 import { type Client, clientOf } from './http.js';
 
-/** An installation that accounts are made on. */
+/** An installation that accounts are created on. */
 export interface Installation {
   database: TestDatabase;
   /** Where the API is. */
@@ -12,7 +12,7 @@ export interface Installation {
   platform: Client;
 }
 
-/** An account that has one of every resource. */
+/** An account that owns one of every resource. */
 export interface Belongings {
   username: string;
   /** `username:password` */
@@ -31,7 +31,7 @@ const aWebhook = {
   targetUrl: 'https://hooks.example.com/switchhook',
 };
 
-/** How one of each resource is made, in an order in which each finds what it needs. */
+/** How to create one of each resource, each after those that it needs. */
 const MAKERS: Record<string, Maker> = {
   users: async ({ client, username }) => {
     const answer = await client.get(`/v1/users/${username}`);
@@ -41,7 +41,7 @@ const MAKERS: Record<string, Maker> = {
     const answer = await client.get(`/v1/users/${username}`);
     return answer.json<{ credentials: { id: string }[] }>().credentials[0]!.id;
   },
-  // Those are everybody's.
+  // Environments belong to everybody.
   environments: () => Promise.resolve('1'),
   applications: ({ client }) => made(client, '/v1/applications', anApplication),
   'applications/webhooks': ({ client, ids }) =>
@@ -58,7 +58,7 @@ const MAKERS: Record<string, Maker> = {
     const answer = await client.get(`/v1/events/${ids.get('events')!}`);
     const { deliveries } = answer.json<{ deliveries: { id: string; webhookId: string }[] }>();
     const { id } = deliveries.find(({ webhookId }) => webhookId === ids.get('webhooks'))!;
-    // No worker runs, whose end of the lease makes it possible to cancel and then to redeliver it.
+    // No worker runs, so only the end of this lease allows it to be cancelled and redelivered.
     await database.query('UPDATE deliveries SET claimed_until = NULL WHERE id = $1', [id]);
     return id;
   },
@@ -66,14 +66,14 @@ const MAKERS: Record<string, Maker> = {
     made(client, `/v1/webhooks/${ids.get('webhooks')!}/replay`, { since: '2026-01-31T00:00:00Z' }),
 };
 
-/** Members of bodies that name a resource, and its place. */
+/** Members of bodies that name a resource, and the resource's place. */
 export const REFERENCES: Readonly<Record<string, string>> = {
   applicationId: 'applications',
   accountId: 'users',
   webhookId: 'webhooks',
 };
 
-/** @throws Error when there is a resource that nobody has told us how to make */
+/** @throws Error for a resource that this list cannot create */
 export function requireMakersOf(paths: readonly string[]): void {
   const places = paths.flatMap((path) => placesOf(path).map(({ place }) => place));
   const unknown = places.filter((place) => !(place in MAKERS));
@@ -82,7 +82,7 @@ export function requireMakersOf(paths: readonly string[]): void {
   throw new Error(`test/support/belongings.ts has to be told how to make one of: ${list}`);
 }
 
-/** Makes an account and one of every resource of its own, or only of those at some places. */
+/** Creates an account with one of every resource, or only those at some places. */
 export async function accountWithEverything(
   installation: Installation,
   username: string,
@@ -95,7 +95,7 @@ export async function accountWithEverything(
   return account;
 }
 
-/** Puts a new resource in the place of one that is gone. */
+/** Replaces a resource that is gone. */
 export async function makeAnother(
   account: Belongings,
   place: string,
@@ -114,10 +114,7 @@ export function pathWith({ path }: DescribedOperation, idAt: (place: string) => 
   );
 }
 
-/**
- * Bodies that would be valid if the resource were the caller's own; undefined where no body is
- * read.
- */
+/** Bodies that would be valid for the resource's owner; undefined if the operation reads no body. */
 export function bodiesOf(
   described: DescribedApi,
   one: DescribedOperation,
@@ -137,10 +134,7 @@ export function bodiesOf(
   return examples.map(({ value }) => owned(value) as object);
 }
 
-/**
- * Has every resource numbered from a number of its own on, so large that one which is found in an
- * answer is there for no other reason.
- */
+/** Numbers every resource from its own large start value, so that its number in an answer cannot be a coincidence. */
 export async function numberUnmistakably(database: TestDatabase): Promise<void> {
   const sequences = await database.query<{ name: string }>(
     `SELECT c.oid::regclass::text AS name FROM pg_class c

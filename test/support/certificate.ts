@@ -1,4 +1,4 @@
-/** Of a server named localhost that signed it itself; good for nothing else. */
+/** A self-signed certificate for localhost, for tests only. */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSnUaAYu17fqT24wz

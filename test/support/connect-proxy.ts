@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** A CONNECT as it came in. */
+/** A received CONNECT. */
 export interface Asked {
   /** Of the request line: `address:port`. */
   authority: string;
@@ -12,20 +12,22 @@ export interface Asked {
   authorization: string | undefined;
 }
 
-/** What a proxy does with a CONNECT: connects, answers a status instead, or nothing at all. */
+/** How a proxy handles a CONNECT: it connects, answers with a status, or does nothing. */
 export type ProxyAnswering = (asked: Asked) => 'connect' | 'silence' | number;
 
-/** An egress proxy of a test's own. */
+/** An egress proxy for tests. */
 export interface ConnectProxy {
   url: string;
   asked: Asked[];
   answering: ProxyAnswering;
-  /** How many connections, its own ones to targets included, are open. */
+  /** The number of open connections, including those to targets. */
   open: () => number;
   close: () => Promise<void>;
 }
 
-/** Starts a proxy on 127.0.0.1 that connects to whatever it is asked for. @param tls for `https` */
+/**
+ * Starts a proxy on 127.0.0.1 that connects to every requested address. @param tls for `https`
+ */
 export async function startConnectProxy(tls?: {
   key: string;
   cert: string;
@@ -55,7 +57,7 @@ export async function startConnectProxy(tls?: {
     proxy.asked.push(asked);
     const answer = proxy.answering(asked);
     if (answer === 'silence') {
-      // Else it would not see that the client has left.
+      // Otherwise it would not notice that the client has left.
       client.on('end', () => client.destroy()).resume();
       return;
     }

@@ -14,7 +14,7 @@ import { type Receiver, startReceiver } from './receiver.js';
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** Somebody who uses the console. */
+/** A user of the console. */
 export interface Customer {
   id: string;
   username: string;
@@ -57,12 +57,11 @@ export class ConsoleInstallation {
   }
 
   async stop(): Promise<void> {
-    await this.browser.close();
     await Promise.all([this.api.stop(), this.worker.stop(), this.receiver.close()]);
     await this.database.drop();
   }
 
-  /** Closes the pages of a test. @throws if the browser complained of one */
+  /** Closes the pages of a test. @throws if the browser reported an error on one */
   async closePages(): Promise<void> {
     for (const page of this.pages.splice(0)) await page.context().close();
     expect(this.complaints.splice(0)).toEqual([]);
@@ -72,7 +71,7 @@ export class ConsoleInstallation {
     return this.aUser('account');
   }
 
-  /** Somebody of the role `platform`. */
+  /** A user of the role `platform`. */
   anOperator(): Promise<Customer> {
     return this.aUser('platform');
   }
@@ -84,7 +83,7 @@ export class ConsoleInstallation {
     return { id, username, password: `${username}-secret`, client };
   }
 
-  /** @returns the id of a subscription to call records, which the receiver gets unless told otherwise */
+  /** @returns the id of a subscription to call records, by default with the receiver as its target */
   async aSubscription({ client }: Customer, fields: object = {}): Promise<string> {
     const body = { event: 'cdrCreated', resource: 'all', targetUrl: this.receiver.url, ...fields };
     const answer = await client.post('/v1/webhooks', body);
@@ -99,7 +98,7 @@ export class ConsoleInstallation {
     expect(answer.status).toBe(202);
   }
 
-  /** The newest delivery, once it has a state, and its first attempt is recorded. */
+  /** The newest delivery, once it has a state and its first attempt is recorded. */
   async delivery({ client }: Customer, state: string): Promise<Schemas['Delivery']> {
     const newest = async () =>
       (await client.get('/v1/deliveries?limit=1')).json<Schemas['Delivery'][]>()[0];
@@ -107,11 +106,11 @@ export class ConsoleInstallation {
     return (await eventually(newest, isThere, { ms: 20_000 }))!;
   }
 
-  /** A page of the console, in a browser of its own that knows no cookie. */
+  /** A page of the console, in a new browser context without cookies. */
   async open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.browser.newContext({
       viewport: { width: 1_200, height: 800 },
-      // Else the environment's, which need not be a language tag.
+      // The environment's locale may be an invalid language tag.
       locale: 'en-US',
       ...options,
     });
@@ -125,8 +124,8 @@ export class ConsoleInstallation {
   }
 
   /**
-   * A page of the console, as a customer sees it. The first one of a customer logs in; others have its session.
-   * Its stream is open, so it reads nothing again by itself.
+   * A page of the console, as a customer. The first page of a customer logs in; others share its session. Its stream is
+   * open, so the page loads nothing on its own.
    */
   async openAs(user: Customer, path: string, options: BrowserContextOptions = {}): Promise<Page> {
     const storageState = this.sessions.get(user);
@@ -147,14 +146,14 @@ export async function logIn(
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-/** Opens what concerns the user and the browser. */
+/** Opens the menu of the user and the browser. */
 export async function openUserMenu(page: Page): Promise<void> {
   await page.locator('.who').getByRole('button').click();
 }
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** What axe finds wrong with a page, as lines. */
+/** axe's findings on a page, as lines. */
 export async function accessibilityFaultsOf(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(axe, 'utf8'));
   return page.evaluate(async () => {
@@ -166,10 +165,10 @@ export async function accessibilityFaultsOf(page: Page): Promise<string[]> {
   });
 }
 
-/** The most that may move on a page by itself, in layout shift scores. */
+/** The bound for layout shifts without input, as a sum of scores. */
 const MOST_MOVED = 0.02;
 
-/** What has moved by itself, as lines; nothing if the sum of the layout shift scores is within the bound. */
+/** The layout shifts without input, as lines; empty if their sum is within the bound. */
 export async function movesOf(page: Page): Promise<string[]> {
   const moves = await page.evaluate<{ score: number; what: string }[]>(`new Promise((resolve) => {
     const nameOf = ({ node }) => node?.outerHTML?.slice(0, 80) ?? node?.textContent ?? 'something removed';
@@ -188,6 +187,14 @@ export async function movesOf(page: Page): Promise<string[]> {
   })`);
   const sum = moves.reduce((before, { score }) => before + score, 0);
   return sum > MOST_MOVED ? moves.map(({ score, what }) => `${score}: ${what}`) : [];
+}
+
+/** Changes the theme of a page that follows the system, and waits until its colors have changed. */
+export async function changeTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(`Promise.all(document.getAnimations()
+    .filter((animation) => animation instanceof CSSTransition)
+    .map(({ finished }) => finished.catch(() => undefined)))`);
 }
 
 /** By how many CSS pixels a page is wider than its window. */

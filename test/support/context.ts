@@ -4,7 +4,7 @@ import { type Config, readConfig, RuntimeModule } from '#libs/runtime';
 import type { TestDatabase } from './database.js';
 import { testRedisUrl } from './environment.js';
 
-/** The contexts of these modules on a test's own database; close it before the database is dropped. */
+/** These modules on a test database. Close it before the database is dropped. */
 export async function contextOf(
   { url: DATABASE_URL }: TestDatabase,
   modules: Type[],

@@ -4,9 +4,9 @@ import { type Given, migrate, readConfig, type Run, type Statement } from '#libs
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { TEST_DATABASE_PREFIX, testDatabaseUrl } from './environment.js';
 
-/** A database of a test file's own, migrated. */
+/** A migrated database for one test file. */
 export interface TestDatabase {
-  /** As its owner, which is no superuser. */
+  /** Connects as its owner, who is not a superuser. */
   url: string;
   query: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>;
   run: Run;
@@ -14,9 +14,9 @@ export interface TestDatabase {
 }
 
 /**
- * Creates a database that nothing else uses; {@link TestDatabase.drop} ends it.
+ * Creates a new database; {@link TestDatabase.drop} removes it.
  * @param settings further variables for migrate
- * @param sql what the database has before it is migrated
+ * @param sql to run before migrate
  */
 export async function createTestDatabase(
   settings: Record<string, string> = {},
@@ -28,9 +28,9 @@ export async function createTestDatabase(
   const [api, worker] = [`${name}_api`, `${name}_worker`];
   await asAdmin(
     ...[name, api, worker].map((role) => `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`),
-    // For tests that look at what others do, and break it off.
+    // For tests that watch or interrupt other sessions.
     `GRANT pg_monitor, pg_signal_backend TO ${name}`,
-    // Who creates it must be a member of its owner; a superuser is.
+    // The creator must be a member of the owner's role, or a superuser.
     `GRANT ${name} TO CURRENT_USER`,
     `CREATE DATABASE ${name} OWNER ${name}`,
   );

@@ -5,7 +5,7 @@ import { type Answer, type Client, clientOf } from './http.js';
 import { apiInProcess, type Running } from './in-process.js';
 import type { Environment } from './environment.js';
 
-/** An API on a database of its own, and an account that uses it. */
+/** An API on its own database, and an account that uses it. */
 export interface DemoAccount {
   id: string;
   auth: string;
@@ -14,9 +14,9 @@ export interface DemoAccount {
   database: TestDatabase;
   /** @returns the path of a new application */
   anApplication: (fields?: object) => Promise<string>;
-  /** @returns the path of a new subscription, in place of those that the account had */
+  /** @returns the path of a new subscription that replaces the account's others */
   aSubscription: (fields?: object, collection?: string) => Promise<string>;
-  /** What `GET` answers. */
+  /** The answer to a `GET`. */
   shown: (path: string) => Promise<Record<string, unknown>>;
   stop: () => Promise<void>;
 }
@@ -30,7 +30,7 @@ export const minimalSubscription = {
 
 /**
  * @param environment further variables of the API
- * @param startApi in the process of the test, unless told otherwise
+ * @param startApi by default in the test's process
  */
 export async function startDemoAccount(
   environment: Environment = {},
@@ -65,7 +65,7 @@ export async function startDemoAccount(
   };
 }
 
-/** The faults that a validation error tells of: field and code, sorted. */
+/** The faults of a validation error: field and code, sorted. */
 export function faultsOf(answer: Answer): string[] {
   const problem = answer.json<{
     code: string;

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-/** The parts of an OpenAPI document that the tests look at. */
+/** The parts of an OpenAPI document that tests read. */
 export interface ApiDocument {
   paths: Record<string, Record<string, ApiOperation>>;
   components: ApiComponents;
@@ -38,13 +38,13 @@ export interface ApiParameter {
   schema: JsonSchema;
 }
 
-/** An answer or a header, or where it stands. */
+/** An answer or a header, or a reference to it. */
 interface Described {
   $ref?: string;
   required?: boolean;
   headers?: Record<string, Described>;
   content?: Record<string, { schema?: JsonSchema; example?: unknown }>;
-  /** The codes that a problem can have there. */
+  /** The error codes that the operation may answer with. */
   'x-codes'?: string[];
 }
 
@@ -62,14 +62,14 @@ export interface JsonSchema {
   maxLength?: number;
 }
 
-/** As much of an answer as a description can be held against. */
+/** The parts of an answer that the description covers. */
 export interface DescribableAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
 }
 
-/** An operation of the document, and where it is. */
+/** An operation of the document, and its location. */
 export interface DescribedOperation {
   method: string;
   /** With `{name}` for each parameter. */
@@ -85,17 +85,17 @@ const TELLING_HEADERS = [
   ...['ratelimit', 'ratelimit-policy', 'idempotency-replayed'],
 ];
 
-/** What Ajv knows the document by. */
+/** Ajv's key of the document. */
 export const ROOT = 'api';
 
-/** The same with references into the document, so that what they name is compiled once for all. */
+/** The document with references into Ajv's copy, so that referenced schemas are compiled only once. */
 export function rooted<Part extends object>(part: Part): Part {
   return JSON.parse(
     JSON.stringify(part).replaceAll('"#/components/', `"${ROOT}#/components/`),
   ) as Part;
 }
 
-/** An API as its document describes it. */
+/** An API and its description. */
 export class DescribedApi {
   private readonly paths: { template: string; pattern: RegExp }[];
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -120,7 +120,7 @@ export class DescribedApi {
     );
   }
 
-  /** The parameters of an operation in one place, those of its path item included. */
+  /** All parameters of an operation, including those of its path item. */
   parametersOf({ path, operation }: DescribedOperation, place: string): ApiParameter[] {
     const shared = (this.document.paths[path]?.['parameters'] ?? []) as unknown as ApiParameter[];
     return [...shared, ...(operation.parameters ?? [])]
@@ -135,7 +135,7 @@ export class DescribedApi {
     });
   }
 
-  /** Whether the answer goes on until the client leaves. */
+  /** Whether the answer is endless, until the client leaves. */
   isEndless({ operation }: DescribedOperation): boolean {
     const { content = {} } = this.resolve(operation.responses[200] ?? {});
     return 'text/event-stream' in content;
@@ -146,7 +146,7 @@ export class DescribedApi {
     return operation.requestBody?.content['application/json'];
   }
 
-  /** What of an answer is not as described; empty when it is. */
+  /** The differences between an answer and its description; empty if there are none. */
   faultsOf(method: string, path: string, answer: DescribableAnswer): string[] {
     const operation = this.operationOf(method, path);
     const where = operation?.operationId ?? 'elsewhere';
@@ -178,7 +178,7 @@ export class DescribedApi {
     return known && this.document.paths[known.template]?.[name];
   }
 
-  /** What a reference stands for, if it is one. */
+  /** The target of a reference; any other value itself. */
   resolve<Part extends { $ref?: string }>(part: Part): Part {
     if (part.$ref === undefined) return part;
     const [, , kind = '', name = ''] = part.$ref.split('/');
@@ -210,7 +210,7 @@ export class DescribedApi {
   }
 }
 
-/** The parameters of a path, each with its place: the names of the collections that it is in. */
+/** The parameters of a path, each with its place: the names of the collections before it. */
 export function placesOf(path: string): { name: string; place: string }[] {
   const segments = path.split('/').slice(2);
   return segments.flatMap((segment, index) => {
@@ -226,7 +226,7 @@ function patternOf(template: string): RegExp {
   return new RegExp(`^${literal}/?$`);
 }
 
-/** For clients, objects are open: new fields may come. For us, a field needs a description. */
+/** Clients must tolerate new fields, but tests require that each field is described. */
 function closed(components: ApiComponents): ApiComponents {
   const close = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(close);

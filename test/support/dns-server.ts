@@ -2,23 +2,23 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { decode, encode, type Question } from 'dns-packet';
 
-/** What a name server answers: addresses, none, addresses a little later, or nothing at all. */
+/** How a name server answers: with addresses, with none, with a delay, or not at all. */
 export type Answers = (
   question: Question,
 ) => readonly string[] | { late: readonly string[] } | 'silence';
 
 const LATE_MS = 200;
 
-/** A name server of a test's own. */
+/** A name server for tests. */
 export interface DnsServer {
   /** As `setServers` takes it. */
   address: string;
-  /** The questions so far, as `A name`. */
+  /** The questions so far, such as `A name`. */
   asked: string[];
   close: () => Promise<void>;
 }
 
-/** Starts a name server on loopback that answers as it is told; a name without addresses is unknown. */
+/** Starts a name server on loopback with these answers. Names without addresses do not exist. */
 export async function startDnsServer(answers: Answers): Promise<DnsServer> {
   const asked: string[] = [];
   const socket = createSocket('udp4');

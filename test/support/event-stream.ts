@@ -9,10 +9,10 @@ export interface StreamedEvent {
   data: string;
 }
 
-/** A client of a stream of server-sent events, which reads all the time. */
+/** A client of a stream of server-sent events, which reads continuously. */
 export class EventStream {
   readonly events: StreamedEvent[] = [];
-  /** The comments that have come. */
+  /** The received comments. */
   comments = 0;
   /** Whether the server has ended it. */
   ended = false;
@@ -45,7 +45,7 @@ export class EventStream {
     return stream;
   }
 
-  /** Resolves with the events so far once one of them is wanted. */
+  /** Resolves with all events so far once a wanted one arrives. */
   until(isWanted: (event: StreamedEvent) => boolean, withinMs = 10_000): Promise<StreamedEvent[]> {
     return eventually(
       () => Promise.resolve(this.events),

@@ -1,5 +1,5 @@
-// A client that floods the API, in a process of its own: standard input says what it sends. Of a
-// connection whose answers it does not read it says nothing more; one that was closed it opens again.
+// A client that floods the API from its own process; standard input tells it what to send. It reports no errors of
+// connections that it does not read, and reopens closed ones.
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -15,7 +15,7 @@ function open(send) {
   socket.on('close', () => setTimeout(() => open(send), AGAIN_MS));
   if (send.reads) socket.resume();
   else socket.pause();
-  // Somebody else each time.
+  // A different user each time.
   const login = () => Buffer.from(`${randomBytes(6).toString('hex')}:wrong`).toString('base64');
   const { leavesWithinMs } = send;
   socket.write(send.bytes.replaceAll('{login}', login), () => {

@@ -4,18 +4,18 @@ import { programs } from './processes.js';
 
 const FLOOD = fileURLToPath(new URL('flood.mjs', import.meta.url));
 
-/** What is sent on each of so many connections. */
+/** What to send on each of these connections. */
 export interface Send {
   connections: number;
-  /** `{login}` stands for credentials that nobody has. */
+  /** `{login}` is replaced by unknown credentials. */
   bytes: string;
-  /** Whether it reads what comes; by default it does not. */
+  /** Whether it reads answers; by default it does not. */
   reads?: boolean;
-  /** Leaves at a random moment within this time after it has sent everything; by default it stays. */
+  /** Closes at a random moment within this time after sending; by default it stays open. */
   leavesWithinMs?: number;
 }
 
-/** Floods a server, from a process of its own, while something is done. */
+/** Floods a server from a separate process while an action runs. */
 export async function flooded<Result>(
   url: string,
   sends: readonly Send[],

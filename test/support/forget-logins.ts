@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { testRedisUrl } from './environment.js';
 
-/** Forgets the failed logins that this test worker's Redis has counted; without one there are none. */
+/** Resets the failed logins in this test worker's Redis, if it has one. */
 export async function forgetLogins(): Promise<void> {
   if (process.env.TEST_REDIS_URL === undefined) return;
   const redis = new Redis(testRedisUrl().toString());

@@ -4,36 +4,39 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { pythonOf } from '#tools/python';
+import { pythonOf, requirePython } from '#tools/python';
 import { ROOT } from '#tools/settings';
 import { createUser } from './accounts.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { send } from './http.js';
 import { apiInProcess, type InProcess } from './in-process.js';
 
-const CLIENTS = join(ROOT, 'test/foreign/clients');
+const CLIENTS = join(ROOT, 'test/release/clients');
+const REQUIREMENTS = 'test/release/requirements.txt';
 /** The virtual environment of the generators. */
-export const PYTHON = pythonOf('test/foreign/requirements.txt');
+export const PYTHON = pythonOf(REQUIREMENTS);
 
-/** What every program in `test/foreign/clients` prints when all is right. */
+await requirePython(REQUIREMENTS);
+
+/** The output of every program in `test/release/clients` on success. */
 const EXPECTED = {
   applications: 1,
   name: 'Shop 2',
   voiceUrl: 'https://shop.example.com/voice',
   webhooks: 1,
   label: 'Billing',
-  // A change of the name has not changed these.
+  // A change of the name left these unchanged.
   signature: 'ed25519',
   schedule: [10, 60],
   headers: { 'X-Api-Key': '***' },
   payload: { order: 4711 },
   deliveries: 1,
-  // Of the second event, the application does not exist.
+  // The second event names an unknown application.
   batch: [1, 'validation_failed'],
   refusal: 'not_found',
 };
 
-/** A running API, and a folder for each client that is generated from its description. */
+/** A running API, and a folder for each client generated from its description. */
 export class GeneratedClients {
   private constructor(
     private readonly database: TestDatabase,
@@ -60,12 +63,12 @@ export class GeneratedClients {
     return this.api.url;
   }
 
-  /** The username and the password of a user, with a colon between. */
+  /** A user's username and password, separated by a colon. */
   async loginOf(role: 'account' | 'platform'): Promise<string> {
     return (await createUser(this.database, `${role}-${Date.now()}`, role)).auth;
   }
 
-  /** Runs openapi-generator, in a Java that comes with it. */
+  /** Runs openapi-generator in the Java that comes with it. */
   generate(generator: string, ...args: string[]): Promise<string> {
     const from = ['generate', '-i', this.description, '-g', generator];
     return run(join(PYTHON, 'bin/openapi-generator-cli'), [...from, ...args]);
@@ -85,7 +88,7 @@ export class GeneratedClients {
     const config = JSON.stringify({ compilerOptions: options, files: [program] });
     await writeFile(join(dir, 'tsconfig.json'), config);
     await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', dir]);
-    // Like a bundler, it need not have the extensions that Node.js wants.
+    // Like a bundler, it may omit the extensions that Node.js requires.
     const output = join(dir, 'out', program.replace(/ts$/, 'js'));
     await this.expectProgram(process.execPath, ['--import', EXTENSIONS, output]);
   }
@@ -152,7 +155,7 @@ export class GeneratedClients {
   }
 }
 
-/** Resolves imports without an extension, and of folders. */
+/** Resolves imports without extensions, and imports of folders. */
 const EXTENSIONS = `data:text/javascript,${encodeURIComponent(`
   import { register } from 'node:module';
   register('data:text/javascript,' + encodeURIComponent(\`
@@ -167,10 +170,10 @@ const EXTENSIONS = `data:text/javascript,${encodeURIComponent(`
 
 const execute = promisify(execFile);
 
-/** What a program prints. @throws Error with all of its output when it fails */
+/** The output of a program. @throws Error with all of its output on failure */
 export async function run(command: string, args: string[], env = {}): Promise<string> {
   try {
-    // Some of them leave their caches where they run.
+    // Some leave caches in their working directory.
     const options = { cwd: tmpdir(), env: { ...process.env, ...env }, maxBuffer: 1 << 28 };
     return (await execute(command, args, options)).stdout;
   } catch (error) {

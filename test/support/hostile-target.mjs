@@ -1,9 +1,9 @@
-// Targets that do harm, in a process of their own: the path of a request says how. Writes its URL.
+// Harmful targets in a separate process. The path of a request selects the behaviour. It prints its URL.
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 const JUNK = 'x'.repeat(16_384);
-/** A few bytes that become many. */
+/** A few bytes that decompress into many. */
 const BOMB = gzipSync(Buffer.alloc(1 << 20));
 
 /** @param {import('node:net').Socket} socket @param {string} bytes sent as fast as they are taken */

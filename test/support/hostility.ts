@@ -4,29 +4,29 @@ import { expect } from 'vitest';
 import type { Program } from '#tools/programs';
 import type { Client } from './http.js';
 
-/** What a process may take of memory, in MB, whatever is done to it: half of its container. */
+/** The memory bound of a process under attack, in MB: half of its container. */
 export const MOST_MB = 256;
 
-/** `npm run test:hostile` sets this: it has the machine to itself. */
+/** `npm run test:hostile` sets this, because it runs alone on the machine. */
 const SECONDS = Number(process.env.HOSTILE_SECONDS ?? 0);
 
 /**
- * For how long harm is done, and how many times as long another account may wait meanwhile; in
- * `npm test`, where other tests run beside, any number of times.
- * @param ms for how long in `npm test`
+ * How long the attack lasts, and the bound of another account's delay as a multiple; unbounded in `npm test`, which
+ * runs other tests at the same time.
+ * @param ms duration in `npm test`
  */
 export function hostileFor(ms: number): { ms: number; mostTimes: number } {
   return SECONDS > 0 ? { ms: SECONDS * 1_000, mostTimes: 3 } : { ms, mostTimes: Infinity };
 }
 
-/** What all but one in a hundred are within. */
+/** The 99th percentile. */
 export function p99(took: readonly number[]): number {
   return [...took].sort((one, other) => one - other)[Math.floor(took.length * 0.99)] ?? NaN;
 }
 
 /**
- * Reads something of an account again and again, each time on a new connection, which has to succeed.
- * @returns how long the calls took, in ms
+ * Reads a resource of an account repeatedly, each time on a new connection; every read must succeed. @returns the
+ * durations in ms
  */
 export async function callsOf(client: Client, path: string, ms: number): Promise<number[]> {
   const took: number[] = [];
@@ -39,7 +39,7 @@ export async function callsOf(client: Client, path: string, ms: number): Promise
   return took;
 }
 
-/** Whoever does harm has a machine of its own: what it computes must not slow us down. */
+/** Attackers have their own machines: their computations must not slow the service here. */
 export function lowPriority({ pid }: Program): void {
   setPriority(pid, 10);
 }

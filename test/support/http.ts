@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import { type ApiDocument, type DescribableAnswer, DescribedApi } from './described-api.js';
 
-/** What is sent; a body that is no string or bytes goes as JSON, with its Content-Type. */
+/** The body of a request. Other values than strings and bytes are sent as JSON with their Content-Type. */
 export interface Call {
   /** `username:password` */
   auth?: string;
@@ -14,14 +14,14 @@ export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
-  /** The body as JSON; fails when it is none. The type is the caller's to know. */
+  /** The body as JSON; throws if it is not JSON. The caller knows the type. */
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows it
   json: <Body = Record<string, unknown>>() => Body;
 }
 
 /**
- * One request, on a connection of its own unless an agent is given. An answer of our API that is
- * not as `/openapi.json` says is an error.
+ * Sends one request, on its own connection unless an agent is given. An answer of our API that differs from
+ * `/openapi.json` is an error.
  */
 export async function send(method: string, url: string, call: Call = {}): Promise<Answer> {
   const answer = await request(method, url, call);
@@ -29,16 +29,16 @@ export async function send(method: string, url: string, call: Call = {}): Promis
   return answer;
 }
 
-/** @throws Error when an answer of our API is not as `/openapi.json` says */
+/** @throws Error if an answer of our API differs from `/openapi.json` */
 export async function checkDescribed(
   method: string,
   url: string,
   answer: DescribableAnswer,
 ): Promise<void> {
-  // Ours have this header; what other servers answer is theirs to know.
+  // Only our servers send this header; other servers' answers are not checked.
   if (answer.headers['x-request-id'] === undefined) return;
   const { origin, pathname } = new URL(url);
-  // Pages for people, and what leads a browser to them, are no part of the API.
+  // Pages for people, and redirects to them, are not part of the API.
   if (pathname === '/' && answer.status === 302) return;
   if (/^\/(console|docs)(\/|$)/.test(pathname)) return;
   const api = await describedApiAt(origin);
@@ -50,11 +50,11 @@ export async function checkDescribed(
 const origins = new Map<string, DescribedApi | undefined>();
 const described = new Map<string, DescribedApi>();
 
-/** The API at an origin; undefined where there is none, as on the worker's port. */
+/** The API at an origin; undefined if there is none, as on the worker's port. */
 async function describedApiAt(origin: string): Promise<DescribedApi | undefined> {
   if (origins.has(origin)) return origins.get(origin);
   const answer = await request('GET', `${origin}/openapi.json`, {}).catch(() => undefined);
-  // The process may just have ended; the next one may listen there.
+  // The process may have ended, and another one may listen there later.
   if (!answer) return undefined;
   const { status, text } = answer;
   const isThere = status === 200;
@@ -66,7 +66,7 @@ async function describedApiAt(origin: string): Promise<DescribedApi | undefined>
   return api;
 }
 
-/** As {@link send}, whatever the answer is. */
+/** Like {@link send}, without checking the answer. */
 export function request(method: string, url: string, call: Call): Promise<Answer> {
   const { auth, headers = {}, body, agent = new Agent({ keepAlive: false }) } = call;
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
@@ -105,7 +105,7 @@ export function basic(pair: string): string {
   return `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`;
 }
 
-/** A client of one server, in the name of one user. */
+/** A client of one server, as one user. */
 export function clientOf(base: string, auth?: string) {
   const as = (call: Call): Call => ({ ...(auth !== undefined && { auth }), ...call });
   return {

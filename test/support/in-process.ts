@@ -7,26 +7,28 @@ import { ApiModule } from '../../apps/api/src/api.module.js';
 import { WorkerModule } from '../../apps/worker/src/worker.module.js';
 import { type Environment, environmentOf } from './environment.js';
 
-/** An API or a worker that runs, in whatever process. */
+/** A running API or worker, in any process. */
 export interface Running {
   url: string;
   stop: () => Promise<unknown>;
 }
 
 /**
- * An API or a worker in the process of the test: it starts faster than a process of its own, and the
- * test can look into it. Stop it before the database is dropped.
+ * An API or a worker in the test's process, which starts faster and can be inspected. All in one process have the same
+ * process id, so two workers count as one. Stop it before the database is dropped.
  */
 export interface InProcess extends Running {
   app: NestExpressApplication;
 }
 
-/** @param environment as of a process: see {@link environmentOf} */
+/**
+ * @param environment of the process: see {@link environmentOf}
+ */
 export function apiInProcess(environment: Environment): Promise<InProcess> {
   return start('api', (config) => ApiModule.forConfig(config), environment);
 }
 
-/** Like {@link apiInProcess}, a worker. */
+/** Like {@link apiInProcess}, for a worker. */
 export function workerInProcess(environment: Environment): Promise<InProcess> {
   return start('worker', (config) => WorkerModule.forConfig(config), environment);
 }

@@ -7,10 +7,9 @@ const COUNT = 'SELECT count(*)::integer AS locks FROM pg_locks WHERE pid = pg_ba
 const LABEL_CHARACTERS = 100;
 
 /**
- * Counts the locks that each statement of these connections holds in the end, together with what its
- * transaction locked before. What is prepared is carried out by the plan that serves any values,
- * as it is once it has been used often.
- * @returns the most locks by statement, to be read when they were carried out
+ * Counts the locks that each statement of these connections holds at its end, including those of its transaction so
+ * far. Prepared statements use their generic plan, as after many executions.
+ * @returns the most locks by statement; read them after the statements have run
  */
 export function meterLocks(source: DataSource): Map<string, number> {
   const most = new Map<string, number>();

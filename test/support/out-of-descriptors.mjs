@@ -1,4 +1,5 @@
-// Calls the given URLs while this process has no file descriptor left, and once more when it has. Writes the outcomes.
+// Calls the given URLs while this process has no free file descriptor, then once more with free ones. Prints the
+// outcomes.
 import 'reflect-metadata';
 import { closeSync, openSync } from 'node:fs';
 import { Dialer, NameResolver, OutboundClient, OutboundPolicy } from '#libs/outbound';
@@ -28,14 +29,14 @@ async function outcomes() {
   return all;
 }
 
-// What is loaded later needs files.
+// Modules loaded later need files.
 await outcomeOf('http://127.0.0.1:1/');
 /** @type {number[]} */
 const taken = [];
 try {
   for (;;) taken.push(openSync('/dev/null', 'r'));
 } catch {
-  // There are no more.
+  // No descriptor is left.
 }
 const short = await outcomes();
 for (const descriptor of taken) closeSync(descriptor);

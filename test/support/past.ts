@@ -2,7 +2,7 @@ import type { TestDatabase } from './database.js';
 
 const TABLES = ['events', 'deliveries', 'attempts'];
 
-/** Makes the partitions of a day so many days ago. @returns YYYYMMDD */
+/** Creates the partitions of a day in the past. @returns YYYYMMDD */
 export async function partitionsOf(database: TestDatabase, daysAgo: number): Promise<string> {
   const [row] = await database.query<{ day: string; from: string; to: string }>(
     `SELECT to_char(day, 'YYYYMMDD') AS day,
@@ -20,7 +20,7 @@ export async function partitionsOf(database: TestDatabase, daysAgo: number): Pro
   return day;
 }
 
-/** What tests say of {@link pastDeliveries}. */
+/** Options of {@link pastDeliveries}. */
 export interface Past {
   daysAgo: number;
   count?: number;
@@ -31,8 +31,8 @@ export interface Past {
 }
 
 /**
- * Events of a subscription so many days ago, each with a key, a delivery (`succeeded` unless told
- * otherwise) and an attempt. @returns the deliveries' ids, oldest first
+ * Inserts events of a subscription some days ago, each with a key, a delivery (by default `succeeded`) and an attempt.
+ * @returns the deliveries' ids, oldest first
  */
 export async function pastDeliveries(
   database: TestDatabase,

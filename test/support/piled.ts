@@ -1,10 +1,10 @@
 import type { TestDatabase } from './database.js';
 import type { Client } from './http.js';
 
-/** How many children a resource has that an account has piled up. */
+/** How many children each resource of a full account has. */
 export const MANY = 10_000;
 
-/** An account that has very much, and one of its resources by their places in paths. */
+/** A full account, and one of its resources by their places in paths. */
 export interface Piled {
   ids: Map<string, string>;
   /** A subscription that the event can be sent to. */
@@ -12,8 +12,8 @@ export interface Piled {
 }
 
 /**
- * Gives an account {@link MANY} children of every resource that has any: of applications, subscriptions that were
- * deleted, events, the deliveries of one event and of one subscription, attempts, replays, audit entries, and so on.
+ * Gives an account {@link MANY} children of every resource that has any: of applications, deleted subscriptions,
+ * events, the deliveries of one event and of one subscription, attempts, replays, audit entries, and so on.
  */
 export async function pileUp(
   database: TestDatabase,
@@ -66,7 +66,7 @@ export async function pileUp(
       accountId,
       application,
     ],
-    // Of one event, and of one subscription.
+    // All of one event and one subscription.
     [
       `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state, attempts, created_at)
        SELECT (left($1::text, 19) || '8' || right(md5($1::text || n), 15))::uuid, $1::uuid, $2, $3, 'cdrCreated', 1,

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import type { Answer } from './http.js';
 
-/** What an error answer is to say (contract, "Errors"). */
+/** The expected content of an error answer (contract, "Errors"). */
 export interface Refusal {
   status: number;
   code: string;
-  /** `field code`, in any order; absent when the answer has no `errors`. */
+  /** `field code`, in any order; absent if the answer has no `errors`. */
   faults?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const TITLES: Record<number, string> = {
   429: 'Too Many Requests',
 };
 
-/** Checks that an answer is the one error shape, with every member of it, and says what it must. */
+/** Checks that an answer has the common error shape with all members, and the expected content. */
 export function expectProblem(answer: Answer, { status, code, faults }: Refusal): void {
   expect(`${answer.status} ${answer.text.slice(0, 500)}`).toMatch(new RegExp(`^${status} `));
   expect(answer.headers['content-type']).toMatch(/^application\/problem\+json(?:;|$)/);
@@ -59,7 +59,7 @@ const FIELD_CODES = [
   ...['unknown_reference', 'conflict', 'not_allowed'],
 ];
 
-/** Checks the faults of an answer, or of a result of a batch: each is told, and named in `error`. */
+/** Checks the faults of an answer, or of a result of a batch: each is listed, and named in `error`. */
 export function expectFaults({ error, errors }: Faulty, faults?: readonly string[]): void {
   expect(errors.length).toBeGreaterThan(0);
   for (const fault of errors) {

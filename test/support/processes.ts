@@ -10,17 +10,19 @@ import { ServiceProcess } from './service-process.js';
 const LOGS = join(tmpdir(), `switchhook-logs-${randomUUID()}`);
 let launched = 0;
 
-/** All that a test file starts. */
+/** All processes that a test file starts. */
 export const programs = new Programs(LOGS);
 
-/** Starts the API and waits until it is ready. @param root where it is built */
+/**
+ * Starts the API and waits until it is ready. @param root of the build
+ */
 export async function startApi(environment: Environment, root?: string): Promise<ServiceProcess> {
   const started = await launch('api', environment, root);
   await started.ready();
   return started;
 }
 
-/** Like {@link startApi}, a worker. */
+/** Like {@link startApi}, for a worker. */
 export async function startWorker(
   environment: Environment,
   root?: string,
@@ -30,7 +32,7 @@ export async function startWorker(
   return started;
 }
 
-/** Starts a process without waiting for anything: for those that are to fail. */
+/** Starts a process without waiting, for processes that should fail. */
 export async function launch(
   kind: 'api' | 'worker',
   environment: Environment,
@@ -48,7 +50,7 @@ export async function launch(
   return started;
 }
 
-/** Ends what a test file left running, as one whose set-up failed half-way does. */
+/** Ends all processes that a test file left running, for example after a failed set-up. */
 export async function endLeftOvers(): Promise<void> {
   await programs.kill();
   await rm(LOGS, { recursive: true, force: true });

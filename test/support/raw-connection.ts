@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Answer } from './http.js';
 
-/** A connection that is written and read byte by byte, for what no client would send. */
+/** A connection that reads and writes bytes, to send what no client would send. */
 export interface RawConnection {
   write: (text: string | Uint8Array) => void;
   /** Resolves with everything received so far once it matches. */
@@ -42,7 +42,7 @@ export async function connectTo(url: string): Promise<RawConnection> {
   };
 }
 
-/** Sends bytes on a connection of their own and reads the last answer until the server closes. */
+/** Sends bytes on a new connection, and reads the last answer until the server closes. */
 export async function exchange(url: string, bytes: string | Uint8Array): Promise<Answer> {
   const connection = await connectTo(url);
   connection.write(bytes);
@@ -57,7 +57,7 @@ export async function exchange(url: string, bytes: string | Uint8Array): Promise
   return last;
 }
 
-/** The answers in what a connection has received, none of them in chunks. */
+/** The answers that a connection has received, none of them chunked. */
 export function answersIn(received: string): Answer[] {
   const answers: Answer[] = [];
   let rest = Buffer.from(received);
@@ -71,7 +71,7 @@ export function answersIn(received: string): Answer[] {
         line.slice(line.indexOf(':') + 1).trim(),
       ]),
     );
-    // HTTP/1.0 may leave it to the end of the connection.
+    // HTTP/1.0 may end the body with the connection.
     const length = headers['content-length'] ?? rest.length;
     const bodyEnd = end + 4 + Number(length);
     const text = rest.toString('utf8', end + 4, bodyEnd);

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 /** A target that answers with raw bytes. */
 export interface RawTarget {
   url: string;
-  /** What it does with each request. */
+  /** How it handles each request. */
   answering: (socket: Socket) => void;
   /** Answers each request with these bytes, and leaves the connection open. */
   answer: (bytes: string | Buffer) => void;

@@ -9,7 +9,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '#tools/eventually';
 
-/** A notification as it came in. */
+/** A received notification. */
 export interface Received {
   /** The same on every attempt. */
   id: string;
@@ -19,24 +19,24 @@ export interface Received {
   target: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** Own clock, ms. */
+  /** By the receiver's clock, in ms. */
   at: number;
 }
 
-/** What is done with a notification. */
+/** How a notification is handled. */
 export type Answering<Came extends Received = Received> = (
   received: Came,
   response: ServerResponse,
 ) => void;
 
-/** Where a receiver listens: on a free port of loopback, without TLS, unless said otherwise. */
+/** Where a receiver listens: by default on a free loopback port, without TLS. */
 export interface Place {
   port?: number;
   address?: string;
   tls?: { key: string; cert: string };
 }
 
-/** A customer's web application: remembers what came. */
+/** A customer's web application that records what it receives. */
 export class Receiver<Came extends Received = Received> {
   readonly received: Came[] = [];
   /** The first place where it listens. */
@@ -49,7 +49,7 @@ export class Receiver<Came extends Received = Received> {
   async listen({ port = 0, address = '127.0.0.1', tls }: Place = {}): Promise<string> {
     const server = tls ? createTlsServer(tls) : createServer();
     server.on('request', (request, response) => this.take(request, response));
-    // Whoever does not trust us does not shake hands.
+    // A client that does not trust the certificate ends the handshake.
     server.on('tlsClientError', () => undefined);
     server.listen(port, address);
     await once(server, 'listening');
@@ -60,7 +60,7 @@ export class Receiver<Came extends Received = Received> {
     return url;
   }
 
-  /** Waits until the condition holds for what was received. */
+  /** Waits until the received notifications meet the condition. */
   async until(holds: (received: readonly Came[]) => boolean, ms = 30_000): Promise<void> {
     await eventually(() => this.received, holds, { ms });
   }
@@ -71,7 +71,7 @@ export class Receiver<Came extends Received = Received> {
     await Promise.all(closed);
   }
 
-  /** What is remembered of a notification; undefined: it was none, and is answered with 405. */
+  /** The record of a notification; undefined: not a notification, answered with 405. */
   protected note(
     received: Received,
     _request: IncomingMessage,
@@ -82,7 +82,7 @@ export class Receiver<Came extends Received = Received> {
 
   private take(request: IncomingMessage, response: ServerResponse): void {
     const chunks: Buffer[] = [];
-    // A worker that is killed breaks off.
+    // A killed worker breaks off its requests.
     request.on('error', () => undefined);
     response.on('error', () => undefined);
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -103,7 +103,7 @@ export class Receiver<Came extends Received = Received> {
   }
 }
 
-/** Starts a receiver that answers 200 unless told otherwise. */
+/** Starts a receiver that answers 200 by default. */
 export async function startReceiver(
   answering: Answering = (_, response) => response.end(),
   address = '127.0.0.1',

@@ -7,22 +7,24 @@ import type { Program, Programs } from '#tools/programs';
 
 const PRIMARIES = 3;
 const READY_MS = 20_000;
-/** The bus of a node has its port and this; from 32768 on, a connection of anybody may have it. */
+/** A node's bus uses its port plus this; at 32768 and above, outgoing connections may occupy it. */
 const BUS_PORT = 10_000;
 const CONNECTIONS_FROM = 32_768;
 
-/** Servers of Redis on loopback that keep nothing on disk unless they are told to. */
+/** Redis servers on loopback, without persistence by default. */
 export class RedisServers {
   private readonly running = new Map<number, Program>();
 
-  /** @param timeoutMs after which a server that does not answer the others counts as lost */
+  /**
+   * @param timeoutMs after which an unreachable server counts as lost
+   */
   constructor(
     private readonly dir: string,
     private readonly programs: Programs,
     private readonly timeoutMs: number,
   ) {}
 
-  /** Three primaries with so many replicas each. @returns the ports of all */
+  /** Three primaries with this many replicas each. @returns the ports of all */
   async startCluster(replicas: number): Promise<number[]> {
     const ports = await Promise.all(Array.from({ length: (1 + replicas) * PRIMARIES }, nodePort));
     await Promise.all(ports.map((port) => this.startNode(port)));
@@ -33,7 +35,7 @@ export class RedisServers {
     return ports;
   }
 
-  /** Starts a node of a cluster, which still knows the others when it is started again. */
+  /** Starts a node of a cluster, which still knows the others after a restart. */
   startNode(port: number): Promise<void> {
     const cluster = {
       enabled: 'yes',
@@ -46,7 +48,7 @@ export class RedisServers {
     );
   }
 
-  /** Waits until all nodes know all of their cluster. */
+  /** Waits until every node knows the whole cluster. */
   async whole(ports: readonly number[]): Promise<void> {
     for (const port of ports) {
       await eventually(() => this.ask(port, 'CLUSTER', 'INFO'), isWhole);
@@ -83,10 +85,10 @@ export class RedisServers {
     this.running.delete(port);
   }
 
-  /** Asks one server, on a connection of its own. */
+  /** Sends a command to one server, on its own connection. */
   async ask(port: number, command: string, ...args: string[]): Promise<unknown> {
     const client = new Redis(port, '127.0.0.1');
-    // The call tells, once the server has had its time to start.
+    // `call` reports errors, after retries while the server starts.
     client.on('error', () => undefined);
     try {
       return await client.call(command, ...args);

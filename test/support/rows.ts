@@ -1,10 +1,10 @@
 import type { TestDatabase } from './database.js';
 
-/** Rows that tests of one context need of another, written without it. */
+/** Inserts the rows of other contexts that tests of one context need. */
 
 let counter = 0;
 
-/** An account that nobody can log in to. @returns its id */
+/** An account without credentials. @returns its id */
 export async function anAccount(database: TestDatabase): Promise<string> {
   counter += 1;
   return firstId(
@@ -71,7 +71,7 @@ export async function largeSubscriptions(
   );
 }
 
-/** An event of a subscription's account and its delivery, due now unless told otherwise. @returns its id */
+/** An event of a subscription's account and its delivery, by default due now. @returns its id */
 export async function aPendingDelivery(
   database: TestDatabase,
   webhookId: string,

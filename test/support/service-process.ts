@@ -6,29 +6,29 @@ import type { Environment } from './environment.js';
 
 const READY_MS = 60_000;
 
-/** How an API or a worker is started. */
+/** How to start an API or a worker. */
 export interface ServiceSetup {
   name: string;
   kind: 'api' | 'worker';
   port: number;
   programs: Programs;
-  /** Asked for at each start; it gets no other variables of ours. */
+  /** Called at each start; the whole environment of the process. */
   environment: () => Environment;
-  /** For Node.js itself. */
+  /** Arguments of Node.js. */
   nodeOptions?: readonly string[];
-  /** Is told how it ended when nobody here ended it. */
+  /** Called with how it ended if no method here ended it. */
   onUnexpectedEnd?: (how: string) => void;
-  /** Where it is built. */
+  /** The root of the build. */
   root?: string;
 }
 
-/** An API or a worker, which its supervisor starts again when it was killed. */
+/** An API or a worker, which its supervisor restarts after a kill. */
 export class ServiceProcess {
   readonly name: string;
   readonly kind: 'api' | 'worker';
   readonly port: number;
   readonly url: string;
-  /** When it was started last, own clock in ms. */
+  /** The last start by our clock, in ms. */
   startedAt = 0;
   private started: Program | undefined;
   private endIsOurs = false;
@@ -44,14 +44,14 @@ export class ServiceProcess {
     await this.ready();
   }
 
-  /** Starts it without waiting for anything. */
+  /** Starts it without waiting. */
   launch(): void {
     const { programs, environment, nodeOptions = [], onUnexpectedEnd, root = ROOT } = this.setup;
     const env = {
       PATH: process.env.PATH,
       HOST: '127.0.0.1',
       NODE_OPTIONS: HEAP_LIMITS,
-      // Whatever the machine's cores.
+      // Independent of the machine's cores.
       API_PROCESSES: '1',
       WORKER_PROCESSES: '1',
       [this.kind === 'api' ? 'PORT' : 'WORKER_PORT']: String(this.port),
@@ -78,7 +78,7 @@ export class ServiceProcess {
     return this.program.kill();
   }
 
-  /** SIGTERM, and SIGKILL when that takes too long. @returns how it ended */
+  /** SIGTERM, and SIGKILL if that takes too long. @returns how it ended */
   stop(): Promise<string> {
     this.endIsOurs = true;
     return this.program.stop();
@@ -97,7 +97,7 @@ export class ServiceProcess {
     return this.program.exited;
   }
 
-  /** Resident memory in MB, now or the most since its start; NaN when it does not run. */
+  /** Resident memory in MB, current or peak; NaN while it does not run. */
   memory(when: 'now' | 'peak' = 'now'): number {
     try {
       const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
@@ -109,12 +109,12 @@ export class ServiceProcess {
     }
   }
 
-  /** What it has written since it was started. */
+  /** Its output since the last start. */
   output(): string {
     return this.program.output();
   }
 
-  /** The lines of its log. @throws SyntaxError when one is not JSON */
+  /** The lines of its log. @throws SyntaxError for a line that is not JSON */
   log(): Record<string, unknown>[] {
     const lines = this.output().split('\n').slice(0, -1);
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);

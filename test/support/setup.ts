@@ -3,6 +3,6 @@ import { afterAll, beforeAll } from 'vitest';
 import { forgetLogins } from './forget-logins.js';
 import { endLeftOvers } from './processes.js';
 
-// All test files call from one address, whose failed logins would add up.
+// All test files share one client address, so their failed logins would add up.
 beforeAll(forgetLogins);
 afterAll(endLeftOvers);

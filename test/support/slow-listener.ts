@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 
-/** A listener that accepts nothing at first: its queue is full, so the kernel drops requests to connect. */
+/** A listener that accepts nothing at first: its queue is full, so the kernel drops connection requests. */
 export interface SlowListener {
   port: number;
-  /** Answers everything from now on. A client repeats its request to connect after one, three and seven seconds. */
+  /** Answers everything from now on. A client repeats its connection request after one, three and seven seconds. */
   accept: () => void;
-  /** The number of requests that were answered. */
+  /** The number of answered requests. */
   answered: () => number;
   close: () => Promise<void>;
 }
@@ -25,7 +25,9 @@ server.listen({ host: workerData.address, port: workerData.port, backlog: 1 }, (
   Atomics.wait(state, 0, 0);
 });`;
 
-/** @param address 0.0.0.0 for all of 127.0.0.0/8 */
+/**
+ * @param address 0.0.0.0 for all of 127.0.0.0/8
+ */
 export async function startSlowListener(address: string, port = 0): Promise<SlowListener> {
   const memory = new SharedArrayBuffer(8);
   const state = new Int32Array(memory);

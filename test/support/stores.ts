@@ -14,16 +14,16 @@ export const DATABASE = 'switchhook_test';
 /** A store as `npm start` starts it: on a free port, ready. */
 interface StartedStore {
   url: string;
-  /** Of PostgreSQL: as whom the processes come, who own nothing. */
+  /** PostgreSQL URLs with the roles of the processes, which own nothing. */
   roleUrls?: { api: string; worker: string } | undefined;
   program: Program;
 }
 
-/** A store that can be ended and started again; each start takes another port. */
+/** A store that can be ended and restarted; each start takes another port. */
 abstract class Store {
   protected started: StartedStore | undefined;
 
-  /** Where it listens now, or did last. @throws Error before the first start */
+  /** Its current or last URL. @throws Error before the first start */
   get url(): URL {
     return new URL(this.running.url);
   }
@@ -36,7 +36,7 @@ abstract class Store {
     return this.running.program.ending === undefined;
   }
 
-  /** What it has written since it was started. */
+  /** Its output since it was started. */
   output(): string {
     return this.running.program.output();
   }
@@ -45,7 +45,7 @@ abstract class Store {
     this.started = await this.launch();
   }
 
-  /** Sends it a signal, and waits for its end. */
+  /** Sends a signal, and waits for its end. */
   protected async end(signal: NodeJS.Signals): Promise<void> {
     this.running.program.signal(signal);
     await this.running.program.exited;
@@ -60,8 +60,8 @@ abstract class Store {
 }
 
 /**
- * PostgreSQL with its data in `dir`/postgres, with settings of its own or PostgreSQL's, and of the newest
- * version or {@link POSTGRES_15}.
+ * PostgreSQL with its data in `dir`/postgres, with given or default settings, in the newest version or {@link
+ * POSTGRES_15}.
  */
 export class Postgres extends Store {
   constructor(
@@ -81,17 +81,17 @@ export class Postgres extends Store {
     return join(this.dir, 'postgres');
   }
 
-  /** Like {@link url}, as a process comes. */
+  /** Like {@link url}, with the role of a process. */
   urlOf(process: 'api' | 'worker'): URL {
     return new URL(this.started?.roleUrls?.[process] ?? this.url);
   }
 
-  /** Its fast shutdown, which breaks off what is under way. */
+  /** Its fast shutdown, which aborts running transactions. */
   async stop(): Promise<void> {
     await this.end('SIGINT');
   }
 
-  /** SIGKILL for the server and for every process of its own, as when the power goes. */
+  /** SIGKILL for the server and all its processes, as in a power failure. */
   async kill(): Promise<void> {
     const children = childrenOf(this.pid);
     const ended = this.end('SIGKILL');
@@ -99,12 +99,12 @@ export class Postgres extends Store {
     await ended;
   }
 
-  /** The server, and the processes of its own. */
+  /** The server and its processes. */
   get pids(): number[] {
     return [this.pid, ...childrenOf(this.pid)];
   }
 
-  /** One statement on a connection of its own, not through any link. */
+  /** Runs one statement on its own connection, bypassing links. */
   async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     const client = await this.connect();
     try {
@@ -116,13 +116,13 @@ export class Postgres extends Store {
 
   async connect(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: this.url.toString() });
-    // A statement that waits for its answer fails by itself.
+    // A statement that waits for its answer fails on its own.
     client.on('error', () => undefined);
     await client.connect();
     return client;
   }
 
-  /** A backup of the running server: its files as they are, and the log from the start of the copy on. */
+  /** A backup of the running server: its files as they are, and the log since the start of the copy. */
   async backUp(to: string): Promise<void> {
     const client = await this.connect();
     await client.query(`SELECT pg_backup_start('faults', true)`);
@@ -141,7 +141,9 @@ export class Postgres extends Store {
     await client.end();
   }
 
-  /** An asynchronous replica of the running server, which it streams to. @param dir of its own */
+  /**
+   * An asynchronous replica of the running server. @param dir for its data
+   */
   async replicate(dir: string): Promise<Postgres> {
     const hba = join(this.data, 'pg_hba.conf');
     writeFileSync(hba, 'host replication all 127.0.0.1/32 scram-sha-256\n', { flag: 'a' });
@@ -156,13 +158,13 @@ export class Postgres extends Store {
     return replica;
   }
 
-  /** From now on this is a replica that was promoted, as for those who reach it by its address. */
+  /** From now on its address leads to this promoted replica. */
   moveTo({ started, place }: Postgres): void {
     this.started = started;
     this.place = place;
   }
 
-  /** Puts a backup in the place of the data; the server must not run. */
+  /** Replaces the data with a backup; the server must not run. */
   async restore(from: string): Promise<void> {
     rmSync(this.data, { recursive: true });
     await copy(join(from, 'postgres'), this.data);
@@ -175,7 +177,7 @@ export class Postgres extends Store {
   }
 }
 
-/** A Redis that writes nothing to its disk unless it is told to. */
+/** A Redis without persistence by default. */
 export class RedisStore extends Store {
   constructor(
     private readonly dir: string,
@@ -188,7 +190,7 @@ export class RedisStore extends Store {
     await this.end('SIGKILL');
   }
 
-  /** How many deliveries the jobs of the one queue hold that wait, and that are being taken in. */
+  /** How many deliveries the jobs of the single queue hold: waiting ones, and active ones. */
   async jobs(): Promise<{ waiting: number; active: number }> {
     const client = new Redis(this.url.toString());
     try {
@@ -198,7 +200,7 @@ export class RedisStore extends Store {
     }
   }
 
-  /** A command on a connection of its own, not through any link. */
+  /** Runs a command on its own connection, bypassing links. */
   async command(name: string, ...args: string[]): Promise<unknown> {
     const client = new Redis(this.url.toString());
     try {
@@ -208,7 +210,7 @@ export class RedisStore extends Store {
     }
   }
 
-  /** Writes what is in it to its directory, from where the next start takes it. */
+  /** Saves its data to its directory, where the next start loads it. */
   async save(): Promise<void> {
     await this.command('SAVE');
   }
@@ -218,7 +220,7 @@ export class RedisStore extends Store {
   }
 }
 
-/** How many deliveries the jobs of a queue hold that wait, and that are being taken in. */
+/** How many deliveries the jobs of a queue hold: waiting ones, and active ones. */
 export async function jobsIn(
   client: Pick<Redis, 'eval'>,
   shard: number,
@@ -243,7 +245,7 @@ export async function copy(from: string, to: string): Promise<void> {
   try {
     await promisify(execFile)('cp', ['-a', from, to]);
   } catch (error) {
-    // What a running server removed while it was being copied is in its log, if it matters.
+    // If it matters, the log has what a running server removed during the copy.
     const lines = String((error as { stderr?: unknown }).stderr)
       .trim()
       .split('\n');

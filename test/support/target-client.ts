@@ -2,7 +2,7 @@ import { Dialer, NameResolver, OutboundClient, OutboundPolicy } from '#libs/outb
 import { Log, readConfig, Tracing } from '#libs/runtime';
 import type { Environment } from './environment.js';
 
-/** What a worker calls targets with, without the worker. */
+/** The worker's HTTP client for targets, without the worker. */
 export interface TestTargetClient {
   resolver: NameResolver;
   post: (url: string, timeoutMs?: number, body?: string) => ReturnType<OutboundClient['post']>;

@@ -1,4 +1,4 @@
-/** Hosts that no installation calls that allows no networks of its own, by what they are. */
+/** Hosts that an installation without allowed networks never calls, by kind. */
 export const REFUSED_HOSTS: Record<string, readonly string[]> = {
   'loopback, in decimals': [
     '127.0.0.1',
@@ -208,7 +208,7 @@ export const REFUSED_HOSTS: Record<string, readonly string[]> = {
   ],
 };
 
-/** Hosts that are public addresses, and which. */
+/** Hosts that are public addresses, with the address. */
 export const PUBLIC_HOSTS: readonly (readonly [spelling: string, address: string])[] = [
   ['8.8.8.8', '8.8.8.8'],
   ['8.8.8.8.', '8.8.8.8'],
@@ -249,7 +249,7 @@ export const PUBLIC_HOSTS: readonly (readonly [spelling: string, address: string
   ['[2606:4700::1:5efe:808:808]', '2606:4700::1:5efe:808:808'],
 ];
 
-/** Spellings of no host at all: of these no URL can be made. */
+/** Invalid hosts, which no URL can have. */
 export const MALFORMED_HOSTS = [
   '[fe80::1%25eth0]',
   '[fe80::1%eth0]',
@@ -272,7 +272,7 @@ export const MALFORMED_HOSTS = [
   'local%2fhost',
 ];
 
-/** Hosts whose addresses only a name server tells: they pass until they are dialled. */
+/** Hosts that only DNS resolves: they pass until they are dialled. */
 export const NAMED_HOSTS = [
   'example.com',
   'intranet',

@@ -1,23 +1,25 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A store that can go away and come back, in front of one that stays. */
+/** A proxy in front of a store, which makes the store unavailable and available again. */
 export interface TcpProxy {
-  /** `address` with the proxy in the target's place. */
+  /** `address` with the proxy in place of the target. */
   address: string;
-  /** Cuts every connection and takes no more. */
+  /** Cuts every connection and refuses new ones. */
   down: () => void;
-  /** Keeps the connections, and lets nothing through any more; new ones work. */
+  /** Keeps the connections but stops forwarding on them; new ones work. */
   freeze: () => void;
-  /** The same, with new connections too until it was down. */
+  /** The same for new connections, too, until `down` is called. */
   freezeAll: () => void;
   up: () => void;
-  /** How many clients are connected. */
+  /** The number of connected clients. */
   clients: () => number;
   close: () => Promise<void>;
 }
 
-/** @param onRequest is given what clients send */
+/**
+ * @param onRequest gets the bytes of clients
+ */
 export async function proxyTo(
   address: string,
   onRequest?: (bytes: Buffer) => void,

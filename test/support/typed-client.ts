@@ -2,8 +2,8 @@ import { type Client, createClient } from '#libs/client';
 import { checkDescribed } from './http.js';
 
 /**
- * The typed client of one server, in the name of one user (`username:password`). As with the raw
- * client, an answer that is not as `/openapi.json` says is an error.
+ * The typed client of one server, as one user (`username:password`). Like the raw client, it throws if an answer
+ * differs from `/openapi.json`.
  */
 export function typedClientOf(base: string, auth: string): Client {
   const [username = '', password = ''] = auth.split(':');

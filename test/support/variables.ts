@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 const PAGE = new URL('../../docs/configuration.md', import.meta.url);
 const ROW = /^\| `([A-Z_]+)` +\| `?([^|`]*?)`? +\|/gm;
 
-/** The variables that docs/configuration.md lists, each with its default; empty if it has none. */
+/** The variables in docs/configuration.md with their defaults; empty for none. */
 export function documentedVariables(): ReadonlyMap<string, string> {
   const rows = readFileSync(PAGE, 'utf8').matchAll(ROW);
   return new Map(Array.from(rows, ([, name = '', value = '']) => [name, value]));

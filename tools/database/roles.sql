@@ -1,22 +1,22 @@
--- The roles of an installation, for psql 15 or later: once, by an administrator, in the database.
--- The passwords are taken from the environment. docker-compose.yml has it run on a new volume.
+-- Creates the roles of an installation, in psql 15 or later: run it once in the database as an administrator. It reads
+-- the passwords from the environment. docker-compose.yml runs it on a new volume.
 \getenv migrate_password MIGRATE_PASSWORD
 \getenv api_password API_PASSWORD
 \getenv worker_password WORKER_PASSWORD
 
--- Owns everything; only `migrate` is it. It gives the other two what they need, and nothing else.
+-- Owns everything; only `migrate` uses it. It grants the other two only the rights that they need.
 CREATE ROLE switchhook_migrate LOGIN PASSWORD :'migrate_password';
 CREATE ROLE switchhook_api LOGIN PASSWORD :'api_password';
 CREATE ROLE switchhook_worker LOGIN PASSWORD :'worker_password';
 
--- An administrator who is no superuser has to be a member of the role to give something to it.
+-- An administrator without superuser rights must be a member of a role to give it objects.
 GRANT switchhook_migrate TO CURRENT_USER;
 SELECT current_database() AS database \gset
 ALTER DATABASE :"database" OWNER TO switchhook_migrate;
 REVOKE ALL ON DATABASE :"database" FROM PUBLIC;
 GRANT CONNECT ON DATABASE :"database" TO switchhook_api, switchhook_worker;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
--- Everybody may connect to the databases that every server has, and fill its disk with temporary tables.
+-- By default everybody may connect to the databases of every server, and fill its disk with temporary tables.
 DO $$
 DECLARE
   database text;
@@ -28,7 +28,7 @@ BEGIN
   LOOP
     EXECUTE format('REVOKE CONNECT, TEMPORARY ON DATABASE %s FROM PUBLIC', database);
   END LOOP;
-  -- Those of others are theirs to close: here, or in pg_hba.conf.
+  -- Their owners close other databases: here, or in pg_hba.conf.
   FOR database IN
     SELECT datname FROM pg_database
     WHERE datallowconn AND datname <> current_database()
@@ -38,8 +38,8 @@ BEGIN
   END LOOP;
 END
 $$;
--- So that no process that hangs blocks others, no plan reads a whole table, and no setting of the database or the
--- server harms the processes; libs/runtime/src/database/time-limits.ts has the same.
+-- Keeps hanging processes from blocking others, plans from reading whole tables, and settings of the database or the
+-- server from harming the processes; libs/runtime/src/database/roles.ts has the same.
 DO $$
 DECLARE
   statement text;
@@ -69,11 +69,11 @@ BEGIN
   END LOOP;
 END
 $$;
--- PostgreSQL would otherwise compile the statement of each event.
+-- Otherwise PostgreSQL would compile the statement of each event.
 ALTER DATABASE :"database" SET jit = 'off';
 GRANT ALL ON SCHEMA public TO switchhook_migrate;
 
--- What an installation with a single role has so far.
+-- The objects that an installation with a single role already has.
 DO $$
 DECLARE
   statement text;

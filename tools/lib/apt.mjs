@@ -7,7 +7,7 @@ import { runTask } from './tasks.mjs';
 const WAIT_MS = 300_000;
 const RETRY_MS = 2_000;
 
-/** Whether a program is there to be run by its name. @param {string} program */
+/** Whether a program can be run by its name. @param {string} program */
 export function onPath(program) {
   return (process.env.PATH ?? '').split(delimiter).some((dir) => {
     try {
@@ -23,12 +23,12 @@ export const canInstall = () => process.getuid?.() === 0 && existsSync('/usr/bin
 
 /**
  * Installs a program from a Debian package.
- * @param {string} program @param {string} [pkg] its package, unless that has the same name
- * @throws Problem when the program is still missing then
+ * @param {string} program @param {string} [pkg] its package, if the name differs
+ * @throws Problem when the program is still missing afterwards
  */
 export async function install(program, pkg = program) {
   console.error(`installing ${program} (apt-get) …`);
-  // Old lists may be good enough, so it is the installation that decides.
+  // Stale package lists may suffice, so only the installation decides.
   await aptGet(program, 'update');
   const { code, output } = await aptGet(
     program,
@@ -40,9 +40,9 @@ export async function install(program, pkg = program) {
 }
 
 /**
- * Installs a program unless it is there.
+ * Installs a program if it is missing.
  * @param {string} program @param {string} [pkg] as for {@link install}
- * @throws Problem when we have no way to install it
+ * @throws Problem when it cannot be installed
  */
 export async function requireProgram(program, pkg) {
   if (onPath(program)) return;
@@ -54,12 +54,12 @@ export async function requireProgram(program, pkg) {
 }
 
 /**
- * apt waits for dpkg's lock when told so, but for the locks of its lists and archives never.
+ * apt can wait for dpkg's lock, but never waits for the locks of its lists and archives.
  * @param {string} program @param {string[]} args
  */
 async function aptGet(program, ...args) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
-  // An interrupted dpkg leaves a system that refuses every further installation.
+  // An interrupted dpkg refuses every further installation.
   const options = { env, uninterrupted: true };
   const wait = ['-o', 'DPkg::Lock::Timeout=300'];
   for (const deadline = Date.now() + WAIT_MS; ;) {

@@ -7,13 +7,13 @@ import { Programs } from './programs.mjs';
 
 /**
  * @typedef {import('./processes.mjs').Identity & { name: string, withGroup?: boolean | undefined }}
- *   Entry what is written down of a program
+ *   Entry the record of a program
  */
 
 const STORES = ['postgres', 'redis'];
 
 const PATIENCE_MS = 30_000;
-/** For what a killed run left: it has lost its stores maybe, and cannot end in good order. */
+/** For programs that a killed run left: their stores may be gone, so they may be unable to end cleanly. */
 const LEFT_OVER_PATIENCE_MS = 10_000;
 
 const ADVICE =
@@ -27,7 +27,7 @@ const isList = (value) =>
 const KILL = ['SIGKILL', 5_000];
 
 /**
- * How a process is asked to end: SIGINT is PostgreSQL's fast shutdown, SIGQUIT its immediate one.
+ * The signals that end a process: SIGINT is PostgreSQL's fast shutdown, SIGQUIT its immediate one.
  * @param {string} name
  * @param {number} ms
  * @returns {[NodeJS.Signals, number][]}
@@ -38,14 +38,14 @@ function steps(name, ms) {
 }
 
 /**
- * The programs of one instance. Each is written down in `processes.json` the moment it exists,
- * so that the next start after a SIGKILL knows what was ours. Each leads a process group of its
- * own, so that a terminal's Ctrl-C reaches us alone and we decide who ends when.
+ * The programs of one instance. `processes.json` records each one as soon as it exists, so that the start after a
+ * SIGKILL finds them. Each leads its own process group, so that a terminal's Ctrl-C reaches only us and we decide the
+ * order in which they end.
  */
 export class Children extends Programs {
   #list;
   #logs;
-  /** What runs. @type {Map<import('./programs.mjs').Program, Entry>} */
+  /** The running programs. @type {Map<import('./programs.mjs').Program, Entry>} */
   #entries = new Map();
   #ending = false;
 
@@ -58,9 +58,9 @@ export class Children extends Programs {
     this.#list = join(dir, 'processes.json');
   }
 
-  /** Ends what an earlier run left behind when it was killed. @returns their names */
+  /** Ends the programs that a killed run left behind. @returns their names */
   async endLeftOvers() {
-    // Written under another name and then renamed, so never half; empty after a power cut.
+    // Written to a temporary file and renamed, so never half; after a power cut it may be empty.
     const list = readText(this.#list)?.trim() ? readState(this.#list, isList, ADVICE) : undefined;
     const left = (list ?? []).filter(
       ({ pid, startTime }) => identify(pid)?.startTime === startTime,
@@ -76,8 +76,8 @@ export class Children extends Programs {
    * @param {string} name
    * @param {string} command
    * @param {readonly string[]} args
-   * @param {import('./programs.mjs').Options} [options] `withGroup`: at our end, also what it has
-   *   started and not ended
+   * @param {import('./programs.mjs').Options} [options] `withGroup`: at the end, also ends the processes that it has
+   * started
    */
   start(name, command, args, { withGroup, ...options } = {}) {
     if (this.#ending) throw new Problem('stopping.');
@@ -86,19 +86,19 @@ export class Children extends Programs {
     if (identity) this.#entries.set(program, { ...identity, name, withGroup });
     this.#note();
     void program.exited.then(() => {
-      // As long as somebody is left in it, a group's number cannot become another one's.
+      // While a group has members, its number cannot be reused.
       if (!withGroup || !signalGroup(program.pid, 0)) this.#entries.delete(program);
       this.#note();
     });
     return program;
   }
 
-  /** How many run. */
+  /** The number of running programs. */
   get size() {
     return this.#entries.size;
   }
 
-  /** Ends everything: what uses the stores first, in its own time, then the stores. */
+  /** Ends everything: first the users of the stores, in their own time, then the stores. */
   async end() {
     this.#ending = true;
     const programs = [...this.#entries.keys()];
@@ -107,7 +107,7 @@ export class Children extends Programs {
     rmSync(this.#list, { force: true });
   }
 
-  /** Puts the logs of the run before aside; for an instance's start, when nobody has them open. */
+  /** Moves the logs of the previous run aside; called at a start, when nothing has them open. */
   rotateLogs() {
     for (const name of readdirSync(this.#logs).filter((name) => name.endsWith('.log'))) {
       renameSync(join(this.#logs, name), join(this.#logs, `${name}.1`));
@@ -121,7 +121,7 @@ export class Children extends Programs {
   }
 }
 
-/** @param {Entry[]} entries @param {number} ms for an end in good order */
+/** @param {Entry[]} entries @param {number} ms for a clean end */
 async function endInOrder(entries, ms) {
   const isStore = (/** @type {Entry} */ { name }) => STORES.includes(name);
   for (const group of [entries.filter((e) => !isStore(e)), entries.filter(isStore)]) {

@@ -15,8 +15,8 @@ const REASONS = {
 };
 
 /**
- * Makes a directory and those above it, for us alone. Not by mkdir's `recursive`, which never
- * returns below /proc on Node 20 and takes no signal meanwhile.
+ * Creates a directory and its parents, private to this user. Not with mkdir's `recursive`, which never returns below
+ * /proc on Node 20 and blocks signals.
  * @param {string} dir
  */
 export function makeDirectory(dir) {
@@ -33,7 +33,7 @@ export function makeDirectory(dir) {
 }
 
 /**
- * A sentence in place of what the system says of a file in the data directory, or above it.
+ * Rewords a system error about a file in the data directory, or above it.
  * @param {unknown} error @param {string} dir
  */
 export function asProblem(error, dir) {
@@ -47,12 +47,12 @@ export function asProblem(error, dir) {
 }
 
 /**
- * Reads a file in which we keep JSON.
+ * Reads a JSON file of ours.
  * @template Value
  * @param {string} file
  * @param {(value: any) => value is Value} isWhole
- * @param {string} advice what to do about a file that is damaged
- * @returns {Value | undefined} undefined when there is none
+ * @param {string} advice what to do about a damaged file
+ * @returns {Value | undefined} undefined if the file does not exist
  * @throws {Problem} when it is damaged
  */
 export function readState(file, isWhole, advice) {
@@ -62,7 +62,7 @@ export function readState(file, isWhole, advice) {
     const value = /** @type {unknown} */ (JSON.parse(text));
     if (isWhole(value)) return value;
   } catch {
-    // The same as a value of another shape.
+    // Treated like JSON of another shape.
   }
   throw new Problem(`${file} is damaged: ${advice}`);
 }

@@ -7,11 +7,11 @@ const LONGEST_TEXT = 2_000;
  * Reads until the value is as wanted, and returns it.
  * @template Value
  * @param {() => Value | Promise<Value>} read
- * @param {(value: Value) => unknown} [wanted] by default any value that counts as true
- * @param {{ ms?: number, everyMs?: number, what?: string }} [options] `what` is waited for, in words
- *   for the error, which otherwise has the code
+ * @param {(value: Value) => unknown} [wanted] by default any truthy value
+ * @param {{ ms?: number, everyMs?: number, what?: string }} [options] `what` describes the wait in the error; by
+ * default, the code does
  * @returns {Promise<Value>}
- * @throws {Error} after `ms`, with the value that was read last
+ * @throws {Error} after `ms`, with the last value
  */
 export async function eventually(read, wanted = Boolean, { ms = 30_000, everyMs = 20, what } = {}) {
   const deadline = performance.now() + ms;

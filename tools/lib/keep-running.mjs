@@ -4,8 +4,8 @@ import { report } from './problem.mjs';
 const DELAYS = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
- * Starts a program again whenever it ends, after a delay that doubles from end to end. One that ran
- * longer than the longest delay counts as well again.
+ * Restarts a program whenever it ends, after a delay that doubles each time. The delay is reset once the program has
+ * run longer than the longest delay.
  * @param {import('./programs.mjs').Program} program
  * @param {() => Promise<import('./programs.mjs').Program>} startAgain resolves when it is ready
  * @param {() => boolean} isStopping

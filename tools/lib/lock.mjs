@@ -4,24 +4,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from './problem.mjs';
 import { codeOf, identify, isAlive, npmAboveUs, readText } from './processes.mjs';
 
-/** The holder creates the file, then writes into it: nothing in it for this long means it died. */
+/** The holder creates the file, then writes into it. If it stays empty for this long, the holder has died. */
 const HALF_WRITTEN_MS = 2_000;
 const POLL_MS = 200;
 
 /**
- * A lock that dies with its holders: a file with their process numbers and start times.
+ * A lock that ends with its holders: a file with their process ids and start times.
  * @typedef {import('./processes.mjs').Identity} Identity
  * @typedef {Identity & { above?: Identity[], leaving?: boolean }} Entry a holder in the file
  * @typedef {{ add: (holder: Identity | undefined) => void, leave: () => void, release: () => void }}
- *   Lock `leave` tells those who want the lock that it is worth waiting
+ *   Lock `leave` tells waiting processes that the lock will be free soon
  * @typedef {{ pid: number, isLeaving: boolean }} Holder
  */
 
 /**
  * Takes the lock if it is free.
  * @param {string} file
- * @returns {{ lock: Lock, holder?: undefined } | { lock?: undefined, holder: Holder }} the lock, or
- *   who has it
+ * @returns {{ lock: Lock, holder?: undefined } | { lock?: undefined, holder: Holder }} the lock, or its holder
  */
 export function tryLock(file) {
   const own = { pid: process.pid, startTime: '', ...identify(process.pid), above: npmAboveUs() };
@@ -47,9 +46,9 @@ export function tryLock(file) {
 }
 
 /**
- * Takes the lock, waiting as long as somebody holds it.
+ * Takes the lock, waiting while another process holds it.
  * @param {string} file
- * @param {(holder: Holder, isFirst: boolean) => void} onWait may throw, where a wait makes no sense
+ * @param {(holder: Holder, isFirst: boolean) => void} onWait may throw instead of waiting
  * @returns {Promise<Lock>}
  */
 export async function takeLock(file, onWait) {
@@ -61,7 +60,7 @@ export async function takeLock(file, onWait) {
   }
 }
 
-/** A program ends by itself when the npm above it is gone, see stopping(). @param {Entry} holder */
+/** A program ends once the npm above it is gone, see stopping(). @param {Entry} holder */
 function isLeaving({ leaving, above = [] }) {
   return leaving === true || !above.every(isAlive);
 }
@@ -74,7 +73,7 @@ function lockOn(file, own) {
     renameSync(`${file}.new`, file);
   };
   return {
-    // A child can outlive us, and what it does must not be done twice at the same time.
+    // A child can outlive us, and must not do its work twice at the same time.
     add(holder) {
       if (holder) holders.push(holder);
       write();
@@ -90,8 +89,8 @@ function lockOn(file, own) {
 }
 
 /**
- * Removes the lock of a dead holder. Another process may have done the same and hold the lock by
- * now: then its file, not the one we read, was renamed, and goes back.
+ * Removes the lock of a dead holder. Another process may have done the same and hold the lock by now: if its file was
+ * renamed instead, it is put back.
  * @param {string} file @param {string} text that was read in it
  */
 function putAside(file, text) {
@@ -107,8 +106,8 @@ function putAside(file, text) {
 
 /**
  * @param {string} file
- * @returns {string | undefined} undefined when it was released just now
- * @throws {Problem} when it is there and cannot be read: waiting for it would never end
+ * @returns {string | undefined} undefined when it has just been released
+ * @throws {Problem} when it exists but cannot be read, so that waiting would never end
  */
 function readUnlessReleased(file) {
   try {

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { codeOf } from './processes.mjs';
 
 /**
- * Whether somebody could listen there.
+ * Whether a server could listen there.
  * @param {number} port @param {string} host
  * @returns {Promise<string | undefined>} else the reason's code
  */
@@ -20,9 +20,9 @@ export function whyNotListen(port, host) {
 const given = new Set();
 
 /**
- * A port of the loopback interface that is free now, and another one at each call: what it was given for may not
- * listen there yet. Below 32768, where Linux takes the ports of
- * outgoing connections from: one of those could have it before its server starts.
+ * A free port of the loopback interface, different at each call, because the previous ones may not be in use yet. It is
+ * below 32768, where Linux's ports of outgoing connections begin: such a connection could take it before its server
+ * starts.
  */
 export async function freePort() {
   for (let i = 0; i < 200; i += 1) {

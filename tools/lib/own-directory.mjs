@@ -8,20 +8,18 @@ import { stopping } from './stopping.mjs';
 import { endTasks } from './tasks.mjs';
 
 const PREFIX = 'switchhook-test-';
-/** What a shell says of a program that a signal ended. */
+/** The shell's exit code for a program ended by SIGINT. */
 const INTERRUPTED = 130;
 
 /**
  * @typedef {import('./programs.mjs').Program} Program
  * @typedef {{ dir: string, children: Children, env: NodeJS.ProcessEnv, isStopping: () => boolean,
- *   watch: (program: Program) => void }} Run `env` is for the tests, and `watch` for a program without
- *   which they make no sense
+ *   watch: (program: Program) => void }} Run `env` is for the tests; `watch` aborts them when its program ends
  */
 
 /**
- * Runs tests in a directory of their own, which is gone afterwards together with all that was
- * started in it; then exits.
- * @param {() => Promise<void>} prepare comes first, while there is no directory yet
+ * Runs tests in a temporary directory, removes it with all programs started in it, and exits.
+ * @param {() => Promise<void>} prepare runs before the directory exists
  * @param {(run: Run) => Promise<number>} work resolves with the exit code
  */
 export function inOwnDirectory(prepare, work) {
@@ -46,7 +44,7 @@ export function inOwnDirectory(prepare, work) {
     await sweep();
     dir = ownDirectory();
     children = new Children(dir);
-    // Whatever the tests leave behind goes with our directory.
+    // The directory is removed with everything that the tests leave behind.
     const tmp = join(dir, 'tmp');
     mkdirSync(tmp);
     const stores = {
@@ -61,7 +59,7 @@ export function inOwnDirectory(prepare, work) {
 }
 
 /**
- * Runs a program of the tests, and at our end ends what it has started and not ended.
+ * Runs a program of the tests. At our end, also ends the processes that it has started.
  * @param {string} command @param {string[]} args @param {Run} run
  * @returns {Promise<number>} its exit code
  */
@@ -74,7 +72,7 @@ export async function runTests(command, args, { children, env, isStopping }) {
   return Number(code ?? 1);
 }
 
-/** A directory that {@link sweep} of another run does not take for a left-over. */
+/** A directory that another run's {@link sweep} does not take for a leftover. */
 function ownDirectory() {
   for (;;) {
     const fresh = mkdtempSync(join(tmpdir(), PREFIX));
@@ -82,7 +80,7 @@ function ownDirectory() {
   }
 }
 
-/** Removes what killed runs have left: their processes, then their directories. */
+/** Removes the leftovers of killed runs: their processes, then their directories. */
 async function sweep() {
   const ours = (/** @type {string} */ path) =>
     statSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.();

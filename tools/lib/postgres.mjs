@@ -16,17 +16,17 @@ import { codeOf, end, identify } from './processes.mjs';
  */
 
 const USER = 'switchhook';
-/** Of the API and the worker: `migrate`, as the user above, gives them their rights. */
+/** Roles of the API and the worker. `migrate`, as the user above, grants their rights. */
 const ROLES = { api: 'switchhook_api', worker: 'switchhook_worker' };
 const HALF_MADE = 'postgres.new-';
-/** Recovery after a kill reads the log since the last checkpoint; five minutes' worth at the most. */
+/** Recovery after a kill reads the log since the last checkpoint: at most five minutes' worth. */
 const START_MS = 120_000;
 const RETRY_MS = 300;
 const RETRY_FOR_MS = 20_000;
 
 /**
- * The data directory as PostgreSQL is told it: its working directory. Node changes into that while
- * it is still root, so the data may lie where the server's user could not walk to, as below /root.
+ * The data directory relative to PostgreSQL's working directory. Node changes into it while it is still root, so the
+ * data may lie where the server's user cannot walk to, such as below /root.
  */
 const HERE = ['-D', '/proc/self/cwd'];
 
@@ -47,14 +47,13 @@ export function requireEmbeddedPostgres() {
 }
 
 /**
- * Starts PostgreSQL on loopback with its data in `dir`, made at the first start.
+ * Starts PostgreSQL on loopback with its data in `dir`, which the first start creates.
  * @param {{ dir: string, database: string, settings?: Record<string, string>, version?: string,
- *   port?: number | undefined }} where `database` is made with the data; `settings` of the server, on
- *   top of ours; `version` as for {@link binaries}; `port` by default one that is free
+ *   port?: number | undefined }} where `database` is created with the data; `settings` of the server, on
+ *   top of ours; `version` as for {@link binaries}; `port` by default a free one
  * @param {Programs} programs
  * @returns {Promise<{ url: string, roleUrls: { api: string, worker: string } | undefined,
- *   program: import('./programs.mjs').Program }>} `roleUrls` unless the data are from before there
- *   were roles
+ *   program: import('./programs.mjs').Program }>} `roleUrls` unless the data predates roles
  */
 export async function startPostgres(
   { dir, database, settings: own = {}, version, port: fixedPort },
@@ -84,13 +83,13 @@ export async function startPostgres(
     });
     const isReady = () => {
       const { pid, state } = readPostmaster(cluster) ?? {};
-      // A replica never gets beyond `standby` as long as it is one.
+      // A replica stays in the state `standby`.
       return pid === program.pid && ['ready', 'standby'].includes(state ?? '');
     };
     try {
       await program.ready(isReady, START_MS);
     } catch (error) {
-      // Somebody else took the port, or backends of a killed server are still about to notice.
+      // Another process took the port, or backends of a killed server are still ending.
       const passes = /Address already in use|still in use|lock file/.test(program.output());
       if (!passes || Date.now() > deadline) throw error;
       await sleep(RETRY_MS);
@@ -106,7 +105,7 @@ export async function startPostgres(
 }
 
 /**
- * What is known about the data beside it: the passwords, what has been put in, and its keys.
+ * Reads the file beside the data: its passwords, contents and keys.
  * @param {string} dir
  */
 export function readSecrets(dir) {
@@ -121,7 +120,7 @@ export function readSecrets(dir) {
 }
 
 /**
- * Writes what {@link readSecrets} reads, whole or not at all.
+ * Writes the file of {@link readSecrets} atomically.
  * @param {string} dir @param {Secrets} secrets
  */
 export function writeSecrets(dir, secrets) {
@@ -141,12 +140,12 @@ async function create(dir, database, bin, options, programs) {
   if (options.uid !== undefined) chownSync(fresh, options.uid, options.gid ?? options.uid);
   const here = { ...options, cwd: fresh };
   const kind = ['--encoding=UTF8', '--locale=C', '--auth=trust', '--no-instructions'];
-  // Its programs run others, which go on when it alone is ended.
+  // Its child processes would outlive it alone.
   const initdb = { ...here, withGroup: true };
   await programs.run('initdb', join(bin, 'initdb'), [...HERE, '-U', USER, ...kind], initdb);
 
-  // `trust` only until here, where nobody can connect: a password at once would need a file of
-  // it that the server's user can reach.
+  // `trust` only until here, where nobody can connect: an initial password would need a file that the server's user can
+  // read.
   const password = randomBytes(24).toString('hex');
   const rolePassword = randomBytes(24).toString('hex');
   const sql = [
@@ -165,7 +164,7 @@ async function create(dir, database, bin, options, programs) {
 }
 
 /**
- * What a start left that was killed here. Something may still write into it: then next time.
+ * Removes the leftovers of a killed start. If something still writes into them, the next start does.
  * @param {string} dir
  */
 function removeHalfMade(dir) {
@@ -179,8 +178,8 @@ function removeHalfMade(dir) {
 }
 
 /**
- * Ends a server that still runs on this data though nobody wrote it down. It is ours beyond doubt:
- * its own pid file in our directory names it, and it works in that very directory.
+ * Ends an unrecorded server that still runs on this data. It is certainly ours: its pid file in our directory names it,
+ * and its working directory is the same.
  * @param {string} cluster
  */
 async function endStray(cluster) {
@@ -194,13 +193,13 @@ async function endStray(cluster) {
       ['SIGQUIT', 10_000],
     ]);
   } else if (directory !== undefined) {
-    // The number belongs to another process by now, and would keep the server from starting.
+    // The id now belongs to another process, and would keep the server from starting.
     rmSync(join(cluster, 'postmaster.pid'), { force: true });
   }
 }
 
 /**
- * Undefined for another user's process, of whose number PostgreSQL itself takes no notice.
+ * Undefined for another user's process, whose id PostgreSQL itself ignores.
  * @param {number} pid
  */
 function workingDirectory(pid) {

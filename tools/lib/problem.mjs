@@ -1,14 +1,11 @@
-/**
- * Something that the person at the keyboard can act on: its message is one sentence and is
- * printed without a stack.
- */
+/** An error that the user can fix: its message is one sentence and is printed without a stack. */
 export class Problem extends Error {
   /** @override */
   name = 'Problem';
 }
 
 /**
- * Prints an error the way a person wants it: a sentence for a {@link Problem}, else the stack.
+ * Prints the message of a {@link Problem}, and the stack of any other error.
  * @param {unknown} error
  */
 export function report(error) {

@@ -4,20 +4,19 @@ import { basename } from 'node:path';
 import { eventually } from './eventually.mjs';
 
 /**
- * A process that cannot be mistaken for another one: numbers are used again, a number together
- * with the time the process started is not.
+ * Identifies a process uniquely: ids are reused, but not together with the start time.
  * @typedef {{ pid: number, startTime: string }} Identity
  */
 
-/** Start times in /proc count from the boot, so they mean something within one boot only. */
+/** Start times in /proc count from the boot, so they are valid within one boot only. */
 const boot = readText('/proc/sys/kernel/random/boot_id')?.trim();
 
-/** What the system calls an error. @param {unknown} error @returns {string | undefined} */
+/** The system's code of an error. @param {unknown} error @returns {string | undefined} */
 export function codeOf(error) {
   return /** @type {NodeJS.ErrnoException} */ (error).code;
 }
 
-/** The text of a file, or undefined when it cannot be read. @param {string} file */
+/** The text of a file, or undefined if it cannot be read. @param {string} file */
 export function readText(file) {
   try {
     return readFileSync(file, 'utf8');
@@ -27,9 +26,9 @@ export function readText(file) {
 }
 
 /**
- * Who has this process number now.
+ * The process that has this id now.
  * @param {number} pid
- * @returns {Identity | undefined} undefined when nobody has; a zombie counts as gone
+ * @returns {Identity | undefined} undefined if there is none; zombies do not count
  */
 export function identify(pid) {
   const startTime = boot === undefined ? startTimeByPs(pid) : startTimeByProc(pid);
@@ -45,13 +44,13 @@ function startTimeByProc(pid) {
 /** @param {number} pid */
 function status(pid) {
   const stat = readText(`/proc/${pid}/stat`) ?? '';
-  // The second field is the program's name, in parentheses and with any character in it.
+  // The second field is the program's name in parentheses, which may contain any character.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return { state: fields[0], parent: Number(fields[1]), started: fields[19] };
 }
 
 /**
- * For systems without /proc, where the embedded PostgreSQL does not run but all else does.
+ * For systems without /proc, where everything runs but the embedded PostgreSQL.
  * @param {number} pid
  */
 function startTimeByPs(pid) {
@@ -64,14 +63,14 @@ function startTimeByPs(pid) {
   }
 }
 
-/** Whether this very process still runs. @param {Identity} identity */
+/** Whether this process still runs. @param {Identity} identity */
 export function isAlive(identity) {
   return identify(identity.pid)?.startTime === identity.startTime;
 }
 
 /**
- * The npm that runs us as a script, and the shell between us if there is one: either may be ended
- * by a signal that never reaches us. Empty when we were not started by npm.
+ * The npm that runs us as a script, and the shell in between, if any: a signal may end either without reaching us.
+ * Empty unless npm started us.
  * @returns {Identity[]}
  */
 export function npmAboveUs() {
@@ -94,7 +93,7 @@ function runsNode(pid) {
 }
 
 /**
- * Ends a process: one signal after the other, each with its time in ms.
+ * Ends a process with a sequence of signals, each with its time in ms.
  * @param {Identity} identity
  * @param {Array<[NodeJS.Signals, number]>} steps
  */
@@ -115,7 +114,7 @@ export async function end(identity, steps) {
  * Sends a signal to a process group.
  * @param {number} leader
  * @param {NodeJS.Signals | 0} signal
- * @returns {boolean} whether anybody is in it; with the signal 0 that is all that happens
+ * @returns {boolean} whether it has members; the signal 0 only checks that
  */
 export function signalGroup(leader, signal) {
   try {
@@ -126,9 +125,9 @@ export function signalGroup(leader, signal) {
 }
 
 /**
- * Ends a process and all that it has started, except what leads a group of its own.
+ * Ends a process and its descendants, except those in other groups.
  * @param {number} leader of the group; may have ended just before
- * @param {number} ms for an end in good order
+ * @param {number} ms for a clean end
  */
 export async function endGroup(leader, ms) {
   signalGroup(leader, 'SIGTERM');

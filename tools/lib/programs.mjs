@@ -5,19 +5,19 @@ import { eventually } from './eventually.mjs';
 import { readText } from './processes.mjs';
 import { Problem } from './problem.mjs';
 
-/** For an end in good order. */
+/** Time for a clean end. */
 const STOP_MS = 30_000;
 const SUCCESS = 'exited with code 0';
 const LAST_LINES = 15;
 
 /**
  * @typedef {import('node:child_process').SpawnOptions & { input?: string | undefined,
- *   withGroup?: boolean }} Options of a program; `input` is what it reads, `withGroup` for Children
+ *   withGroup?: boolean }} Options of a program; `input` is its standard input, `withGroup` is for Children
  */
 
-/** A program that was started, with its output in a log. */
+/** A started program, with its output in a log. */
 export class Program {
-  /** How it ended; undefined as long as it runs. @type {string | undefined} */
+  /** How it ended; undefined while it runs. @type {string | undefined} */
   ending;
   #child;
   #log;
@@ -40,10 +40,10 @@ export class Program {
       ...options,
     });
     closeSync(handle);
-    // A program that ends before it has read everything is its exit status' business.
+    // If it ends before it has read everything, its exit status tells.
     this.#child.stdin?.on('error', () => undefined).end(input);
     /**
-     * Never fails, and says how it ended.
+     * Resolves to how it ended; never rejects.
      * @type {Promise<string>}
      */
     this.exited = new Promise((resolve) => {
@@ -55,17 +55,17 @@ export class Program {
     });
   }
 
-  /** 0 when it could not be started. */
+  /** 0 if it could not be started. */
   get pid() {
     return this.#child.pid ?? 0;
   }
 
-  /** What it has written. */
+  /** Its output. */
   output() {
     return (readText(this.#log) ?? '').slice(this.#start);
   }
 
-  /** Sends a signal; nothing when it has ended. @param {NodeJS.Signals} signal */
+  /** Sends a signal, unless it has ended. @param {NodeJS.Signals} signal */
   signal(signal) {
     this.#child.kill(signal);
   }
@@ -76,10 +76,10 @@ export class Program {
     return this.exited;
   }
 
-  /** SIGTERM, and SIGKILL when that takes too long. */
-  async stop() {
+  /** SIGTERM, and SIGKILL if that takes too long. */
+  async stop(ms = STOP_MS) {
     this.signal('SIGTERM');
-    const timer = setTimeout(() => this.signal('SIGKILL'), STOP_MS);
+    const timer = setTimeout(() => this.signal('SIGKILL'), ms);
     const how = await this.exited;
     clearTimeout(timer);
     return how;
@@ -88,7 +88,7 @@ export class Program {
   /**
    * @param {() => Promise<boolean> | boolean} isReady
    * @param {number} ms
-   * @throws {Problem} when it ends before, or is not ready in time
+   * @throws {Problem} when it ends, or is not ready in time
    */
   async ready(isReady, ms) {
     const isDecided = async () => this.ending !== undefined || (await isReady());
@@ -98,7 +98,7 @@ export class Program {
     if (this.ending !== undefined) throw this.failure(this.ending);
   }
 
-  /** The problem "NAME HOW", with the last lines that it wrote. @param {string} how */
+  /** The problem "NAME HOW", with its last lines of output. @param {string} how */
   failure(how) {
     const lines = this.output().trimEnd().split('\n').slice(-LAST_LINES);
     return new Problem(`${this.name} ${how}; its last lines were:\n  ${lines.join('\n  ')}`);
@@ -106,15 +106,15 @@ export class Program {
 }
 
 /**
- * Starts programs. Their output goes to files: a pipe that nobody reads would stop them, one that
- * is closed would end them. They stay in our process group, and end with it even if we are killed.
+ * Starts programs. Their output goes to files: an unread pipe would stall them, a closed pipe would end them. They stay
+ * in our process group, and end with it even if we are killed.
  */
 export class Programs {
   /** @type {Set<Program>} */
   #running = new Set();
   #dir;
 
-  /** @param {string} dir for their logs; made when the first one starts */
+  /** @param {string} dir for their logs; created when the first one starts */
   constructor(dir) {
     this.#dir = dir;
   }
@@ -144,7 +144,7 @@ export class Programs {
     if (how !== SUCCESS) throw program.failure(how);
   }
 
-  /** SIGKILL for all that run. */
+  /** SIGKILL for all running programs. */
   async kill() {
     await Promise.all([...this.#running].map((program) => program.kill()));
   }

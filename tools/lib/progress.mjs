@@ -1,7 +1,7 @@
 const EVERY_MS = 10_000;
 
 /**
- * Says on stderr what is happening, how long it has taken so far, and when it is done.
+ * Reports an activity on stderr: its name, the time so far, and its end.
  * @template Result
  * @param {string} what
  * @param {() => Promise<Result>} work

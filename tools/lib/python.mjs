@@ -7,10 +7,10 @@ import { readText } from './processes.mjs';
 import { ROOT } from './settings.mjs';
 import { runTask } from './tasks.mjs';
 
-/** The virtual environment of a list of packages. @param {string} list such as `test/foreign/requirements.txt` */
+/** The virtual environment of a list of packages. @param {string} list such as `test/release/requirements.txt` */
 export const pythonOf = (list) => join(ROOT, 'node_modules/.cache/python', basename(list, '.txt'));
 
-/** Makes {@link pythonOf}, unless it is there. @param {string} list */
+/** Creates {@link pythonOf} if it is missing. @param {string} list */
 export async function requirePython(list) {
   const dir = pythonOf(list);
   const packages = join(ROOT, list);
@@ -20,7 +20,7 @@ export async function requirePython(list) {
   rmSync(dir, { recursive: true, force: true });
   await requireProgram('python3');
   const make = () => runTask('python3', ['-m', 'venv', dir]);
-  // Debian has what this needs in a package of its own.
+  // Debian packages this separately.
   if ((await make()).code !== 0 && canInstall())
     await install('python3', 'python3-venv').then(make);
   const pip = join(dir, 'bin/pip');

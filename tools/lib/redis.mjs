@@ -5,7 +5,7 @@ import { Problem } from './problem.mjs';
 const START_MS = 10_000;
 const ATTEMPTS = 3;
 
-/** @throws Problem when there is no Redis and no way for us to get one */
+/** @throws Problem if Redis is missing and cannot be installed */
 export function requireRedis() {
   if (onPath('redis-server') || canInstall()) return;
   throw new Problem(
@@ -15,10 +15,10 @@ export function requireRedis() {
 }
 
 /**
- * Starts a Redis that keeps nothing on disk: all that is in it can be rebuilt from PostgreSQL.
+ * Starts a Redis without persistence: its contents can be rebuilt from PostgreSQL.
  * @param {string} dir its working directory
  * @param {import('./programs.mjs').Programs} programs
- * @param {number} [fixedPort] by default one that is free
+ * @param {number} [fixedPort] by default a free one
  * @returns {Promise<{ url: string, program: import('./programs.mjs').Program }>}
  */
 export async function startRedis(dir, programs, fixedPort) {
@@ -35,7 +35,7 @@ export async function startRedis(dir, programs, fixedPort) {
       await program.ready(() => answersPing(port), START_MS);
       return { url: `redis://127.0.0.1:${port}`, program };
     } catch (error) {
-      // The port was free a moment ago; somebody else may have been quicker.
+      // The port was free a moment ago, but another process may have taken it.
       if (attempt === ATTEMPTS) throw error;
     }
   }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Problem } from './problem.mjs';
 
-/** The clone. */
+/** The root of the clone. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const NODE_MAJOR = 20;
@@ -12,12 +12,12 @@ const LOOPBACK_OF_ALL = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 
 /**
- * For Node.js, which would otherwise let the garbage of an API or a worker grow with the memory of the machine
- * (docs/operating/scale.md). The image has the same (tools/Dockerfile).
+ * For Node.js, which would otherwise let the heap of an API or a worker grow with the memory of the machine
+ * (docs/operating/scale.md). The image sets the same (tools/Dockerfile).
  */
 export const HEAP_LIMITS = '--max-old-space-size=256';
 
-/** @throws Problem on a Node that is too old for what we are about to start */
+/** @throws Problem if Node is too old */
 export function requireNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > NODE_MAJOR || (major === NODE_MAJOR && minor >= NODE_MINOR)) return;
@@ -34,7 +34,7 @@ export function dataDir(env) {
 /**
  * The port of a setting, or undefined if it is not set.
  * @param {NodeJS.ProcessEnv} env @param {'PORT' | 'WORKER_PORT' | 'METRICS_PORT'} name
- * @param {number} [last] the highest that it may be
+ * @param {number} [last] the maximum
  * @throws Problem
  */
 export function portOf(env, name, last = 65_535) {

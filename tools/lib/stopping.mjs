@@ -4,8 +4,8 @@ import { isAlive, npmAboveUs } from './processes.mjs';
 const WATCH_MS = 250;
 
 /**
- * Makes a program end in one place and once, whatever the reason: a signal (npm passes on the
- * one that the terminal has already sent us, so the second means nothing), an error, or its end.
+ * Makes a program end once and in one place, on a signal, an error or its normal end. npm forwards the signal that the
+ * terminal has already sent, so a second one is ignored.
  * @param {() => Promise<void>} cleanUp
  * @param {number} signalCode the exit code after a signal
  * @returns {{ stop: (code: number) => Promise<void>, fail: (error: unknown) => Promise<void>,
@@ -27,16 +27,16 @@ export function stopping(cleanUp, signalCode) {
     process.on(signal, () => void stop(signalCode));
   /** @param {unknown} error */
   const fail = (error) => {
-    // What fails because it is being stopped has failed for the reason that is known.
+    // Stopping causes further errors; the first reason is enough.
     if (!stopped) report(error);
     return stop(1);
   };
   process.on('uncaughtException', (error) => void fail(error));
-  // Ended by a signal, npm's shell does not pass it on; ended by SIGKILL, npm itself does not.
+  // npm's shell does not forward its signals, and npm cannot forward SIGKILL.
   const above = npmAboveUs();
   const watch = setInterval(() => above.every(isAlive) || void stop(signalCode), WATCH_MS);
   watch.unref();
-  // Whoever reads our output may be gone before we are.
+  // The reader of our output may have ended before us.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   return { stop, fail, isStopping: () => stopped !== undefined };
 }

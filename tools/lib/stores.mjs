@@ -9,8 +9,8 @@ import { requireRedis, startRedis } from './redis.mjs';
  */
 
 /**
- * Says early what is missing on this machine.
- * @param {Given} given the stores that need no starting
+ * Reports early what this machine lacks.
+ * @param {Given} given the stores that are already running
  * @throws Problem
  */
 export function requireStores({ databaseUrl, redisUrl }) {
@@ -23,8 +23,8 @@ export function requireStores({ databaseUrl, redisUrl }) {
  * @param {Parameters<typeof startPostgres>[0]} where
  * @param {Given} given
  * @param {import('./programs.mjs').Programs} programs
- * @param {(program: Program, startAgain: () => Promise<Program>) => void} watch gets each store that
- *   we started, and how to start it again where it was
+ * @param {(program: Program, startAgain: () => Promise<Program>) => void} watch gets each started store, and a function
+ * that restarts it
  * @returns {Promise<Stores>}
  */
 export async function startStores(where, given, programs, watch) {

@@ -6,11 +6,11 @@ import { requireStores } from './stores.mjs';
 import { runTask } from './tasks.mjs';
 
 /**
- * Compiles a suite that does to stores of its own what could not be done to given ones, and runs it
- * with our own arguments.
+ * Compiles and runs a suite with our arguments. It uses its own stores, because it does things that given stores must
+ * not suffer.
  * @param {string} name of its folder in `test`
  * @param {{ needs?: (() => Promise<void>) | undefined, within?: (command: [string, string[]]) => [string, string[]] }}
- *   options `needs` gets what it needs besides the stores; `within`: what runs the command
+ *   options `needs` installs what it needs besides the stores; `within` wraps the command
  */
 export function runSuite(name, { needs, within = (command) => command } = {}) {
   inOwnDirectory(

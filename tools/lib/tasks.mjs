@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process';
 import { codeOf, identify } from './processes.mjs';
 import { Problem } from './problem.mjs';
 
-/** @typedef {{ code: number, output: string }} Result `output` only of what is uninterrupted */
+/** @typedef {{ code: number, output: string }} Result `output` only if uninterrupted */
 
 /**
- * The programs that prepare something right now.
+ * The running programs of the preparation.
  * @type {Set<{ child: import('node:child_process').ChildProcess, uninterrupted: boolean,
  *   ended: Promise<Result> }>}
  */
 const running = new Set();
 
 /**
- * Runs a program of the preparation, its output on our stderr.
+ * Runs a program of the preparation, with its output on our stderr.
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').SpawnOptions & { uninterrupted?: boolean,
@@ -39,7 +39,7 @@ export async function runTask(command, args, { uninterrupted = false, onStart, .
   return ended.finally(() => running.delete(task));
 }
 
-/** Ends what {@link runTask} runs, or waits for it where it must not be interrupted. */
+/** Ends the programs of {@link runTask}, or waits for those that must not be interrupted. */
 export async function endTasks() {
   const tasks = [...running];
   for (const { child, uninterrupted } of tasks) if (!uninterrupted) child.kill('SIGTERM');

@@ -5,10 +5,10 @@ import { IdentityHttpModule } from '#libs/identity/http';
 import { type Config, RuntimeModule } from '#libs/runtime';
 import { PartitionsModule, QueueModule } from '#libs/webhooks';
 import { EventsHttpModule, WebhooksHttpModule } from '#libs/webhooks/http';
-import { ConsoleModule } from './console/console.module.js';
+import { ConsoleModule } from './console.module.js';
 import { DocsModule } from './docs/docs.module.js';
 
-/** The process that serves the REST interface. */
+/** The process that serves the REST API. */
 @Module({})
 export class ApiModule {
   static forConfig(config: Config): DynamicModule {

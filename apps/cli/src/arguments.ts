@@ -2,12 +2,12 @@ import { InvalidArgumentError } from 'commander';
 
 const OF_CLONE = 'npm run cli --';
 
-/** What users type before the arguments. `tools/cli.mjs` names itself so in place of the program's path. */
+/** The command as users type it. `tools/cli.mjs` passes this name in place of the program's path. */
 export const COMMAND = process.argv[1] === OF_CLONE ? OF_CLONE : 'switchhook';
 
-/** Which installation the commands work on. */
+/** The installation that the commands work on. */
 export const WHERE = `
-${COMMAND === OF_CLONE ? 'An npm start that runs in this folder is found by itself. Otherwise:\n' : ''}\
+${COMMAND === OF_CLONE ? 'Commands find an npm start that runs in this folder. Otherwise:\n' : ''}\
 Commands with --url call the API of this machine unless it is given: http://127.0.0.1:3000, where
 npm start listens, or HOST and PORT. All others use the database of DATABASE_URL.`;
 

@@ -4,12 +4,12 @@ const FAILED = 1;
 const WRONG_ARGUMENT = 2;
 const UNDEFINED_TABLE = '42P01';
 
-/** A command failed; the message is one sentence for a person. */
+/** A failed command, with a one-sentence message for people. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 }
 
-/** 0 after `--help` and `--version`, 2 for a wrong argument, else 1. */
+/** 0 after `--help` and `--version`, 2 for a wrong argument, otherwise 1. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof CommanderError)) return FAILED;
   return error.exitCode === 0 ? 0 : WRONG_ARGUMENT;
@@ -19,7 +19,7 @@ export function exitCodeOf(error: unknown): number {
 export async function describeFailure(error: unknown): Promise<string[]> {
   if (error instanceof CommanderError) return [];
   if (error instanceof CommandFailure) return [error.message];
-  // Loaded here, because it takes half a second, which is long for a command without a database.
+  // Loaded lazily: it takes half a second, which is long for a command without a database.
   const { ValidationError } = await import('#libs/kernel');
   const { codeOf, InvalidConfigError, isAway } = await import('#libs/runtime');
   if (error instanceof InvalidConfigError) return [error.message];

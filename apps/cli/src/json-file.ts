@@ -17,7 +17,7 @@ export async function readText(file: string): Promise<string> {
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    // Nothing in JSON, but every second byte of ASCII in UTF-16.
+    // NUL bytes never occur in JSON, but are every second byte of ASCII text in UTF-16.
     if (!text.includes('\0')) return text;
   } catch {
     // Reported below.
@@ -25,7 +25,7 @@ export async function readText(file: string): Promise<string> {
   throw new CommandFailure(`The text in ${nameOf(file)} is not UTF-8.`);
 }
 
-/** The value of a JSON text; undefined if it is none. */
+/** The value of a JSON text; undefined if the text is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -34,14 +34,14 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** The failure of a text that is not JSON. It has no part of the text, which may contain passwords. */
+/** The failure for a text that is not JSON. It contains no part of the text, which may include passwords. */
 export function notJson(what: string, text: string): CommandFailure {
   const before = text.slice(0, jsonErrorAt(text)).split('\n');
   const column = before.at(-1)!.length + 1;
   return new CommandFailure(`${what} is not JSON (line ${before.length}, column ${column}).`);
 }
 
-/** What a message calls the file. */
+/** The file's name in messages. */
 export function nameOf(file: string): string {
   return file === '-' ? 'standard input' : file;
 }

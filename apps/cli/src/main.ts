@@ -4,7 +4,7 @@ import { describeFailure, exitCodeOf } from './failure.js';
 import { complain } from './output.js';
 import { buildProgram } from './program.js';
 
-// With `… | head` the pipe closes early, so the rest of the output is not needed.
+// With `… | head` the pipe closes early; the rest of the output is not needed.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);

@@ -25,7 +25,7 @@ describe('printable', () => {
     expect(printable(`${EVIL}\n\tä😀`)).toBe(`${SHOWN}\n\tä😀`);
   });
 
-  it('escapes line breaks and tabs in what has to stay in one line', () => {
+  it('escapes line breaks and tabs in text that has to stay on one line', () => {
     expect(inOneLine(`${EVIL}\n\tä`)).toBe(`${SHOWN}\\u000a\\u0009ä`);
   });
 });

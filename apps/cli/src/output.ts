@@ -5,24 +5,26 @@ export interface OutputOptions {
   json?: true;
 }
 
-/** Gives every command that prints something `--json`. */
+/** Adds `--json` to every command that prints a result. */
 export function addJsonOption(command: Command): void {
   for (const one of command.commands) addJsonOption(one);
   if (command.commands.length > 0) return;
-  command.option('--json', 'print an object of JSON for each line');
+  command.option('--json', 'print one JSON object per line');
 }
 
 const CONTROLS = new RegExp(`[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f${BIDI_CONTROLS}]`, 'g');
 
 /**
- * Escapes characters that would control the terminal or reorder its text, as JSON does, so that the JSON of an
- * escaped text stays the same value. Line breaks and tabs stay.
+ * Escapes characters that would control the terminal or reorder its text, as in JSON strings, so that escaped JSON
+ * keeps its value. Line breaks and tabs stay.
  */
 export function printable(text: string): string {
   return text.replace(CONTROLS, escaped);
 }
 
-/** Like {@link printable}, also without line breaks, so that no foreign text can look like a line of the command. */
+/**
+ * Like {@link printable}, but also escapes line breaks, so that foreign text cannot look like a line of the command.
+ */
 export function inOneLine(text: string): string {
   return printable(text).replace(/[\n\t]/g, escaped);
 }
@@ -41,10 +43,7 @@ export function print({ json }: OutputOptions, value: object | string, line: str
   console.log(printable(json ? text : line));
 }
 
-/**
- * Prints a line for people alone, such as the headings of a list, on standard error: what reads standard output
- * gets rows only.
- */
+/** Prints a line for people, such as a heading, on standard error, so that standard output has only rows. */
 export function tell({ json }: OutputOptions, line: string): void {
   if (!json) complain(line);
 }
@@ -54,7 +53,7 @@ export function complain(line: string): void {
   console.error(printable(line));
 }
 
-/** A line of a table. */
+/** A row of a table. */
 export function row(...columns: readonly (readonly [text: string, width: number])[]): string {
   const cells = columns.map(([text, width]) =>
     width < 0 ? text.padStart(-width) : text.padEnd(width),

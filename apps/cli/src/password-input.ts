@@ -2,8 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { CommandFailure } from './failure.js';
 
 /**
- * Reads a password from standard input, where other users of the machine cannot see it. Removes one line
- * break at the end.
+ * Reads a password from standard input, where other users of the machine cannot see it. Removes one trailing line
+ * break.
  */
 export async function readPassword(): Promise<string> {
   const bytes = await buffer(process.stdin);

@@ -12,7 +12,7 @@ import { addUsersCommands } from './commands/users.command.js';
 import { COMMAND, example, WHERE } from './arguments.js';
 import { addJsonOption } from './output.js';
 
-/** Not from `#libs/runtime`, which takes long to load. */
+/** Not from `#libs/runtime`, which loads slowly. */
 const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
 
 /** The command line. Wrong arguments throw a CommanderError that commander has already printed. */
@@ -37,13 +37,13 @@ export function buildProgram(): Command {
   return program;
 }
 
-/** `completion bash|zsh|fish|powershell` prints a script that completes the installed command. */
+/** `completion bash|zsh|fish|powershell` prints a completion script for the installed command. */
 function addCompletion(program: Command): void {
   const name = program.name();
   tab(program.name('switchhook'), { completionCommandName: 'completion' });
   program.name(name);
   const command = program.commands.find((one) => one.name() === 'completion');
-  command?.description('print a script that completes commands in a shell');
+  command?.description('print a script for shell completion');
 }
 
 /** Commander's error repeats a misspelt option with its value; in `--secrt=whsec_…` that is a secret. */

@@ -16,7 +16,7 @@ export function withUsers<Result>(use: (users: UsersService) => Promise<Result>)
   return withService(IdentityModule, UsersService, use);
 }
 
-/** What an import needs. */
+/** The services of an import. */
 @Injectable()
 class Imports {
   constructor(
@@ -34,7 +34,7 @@ export function withImports<Result>(use: (imports: Imports) => Promise<Result>):
   return withService(ImportsModule, Imports, use);
 }
 
-/** Runs `use` with a service of a module. Others are not started, so their settings are not required. */
+/** Runs `use` with a service of a module. Other modules are not started, so their settings are not required. */
 export async function withService<Service, Result>(
   module: Type,
   service: Type<Service>,

@@ -3,7 +3,7 @@ import { stopSignal } from './stop-signal.js';
 
 afterEach(() => vi.useRealTimers());
 
-it('takes signals within a second for one, and leaves later ones to Node, which ends the process', () => {
+it('treats signals within one second as one, and lets Node end the process on a later one', () => {
   vi.useFakeTimers();
   const before = process.listenerCount('SIGINT');
   const stopped = stopSignal();

@@ -1,8 +1,8 @@
-/** Under npm, one Ctrl-C comes twice: from the terminal, and passed on by npm. */
+/** Under npm, one Ctrl-C arrives twice: from the terminal, and forwarded by npm. */
 const SAME_STOP_MS = 1_000;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Aborts when the command is told to stop, by Ctrl-C or by SIGTERM. A later signal ends the process at once. */
+/** Aborts on Ctrl-C or SIGTERM. A later signal ends the process at once. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
   const onSignal = (): void => {

@@ -11,10 +11,10 @@ interface FilterProps {
   layoutActions: { updateFilter: (filter: string) => void };
 }
 
-/** Where the filter looks for its words, besides the name of the group. */
+/** The fields that the filter searches, besides the name of the group. */
 const WORDS = [['path'], ['method'], ['operation', 'operationId'], ['operation', 'summary']];
 
-/** Keeps the operations that have all words of the filter. */
+/** Keeps the operations that contain all words of the filter. */
 export function opsFilter(tags: TaggedOperations, phrase: string): TaggedOperations {
   const words = phrase.toLowerCase().split(/\s+/);
   const has = (tag: string, operation: Fields): boolean => {
@@ -31,9 +31,9 @@ export function opsFilter(tags: TaggedOperations, phrase: string): TaggedOperati
     .filter((tag) => tag.get('operations').size > 0);
 }
 
-/** A plugin: what is better in the console's pages than in Swagger UI. */
+/** A plugin that replaces parts of Swagger UI. */
 export function ourParts({ React: { createElement: h } }: System): object {
-  /** The operations come first: the text that holds for all of them is folded. */
+  /** Folds the general text, so that the operations come first. */
   const InfoContainer = ({ specSelectors, getComponent }: InfoProps) =>
     h(
       'section',
@@ -67,14 +67,14 @@ export function ourParts({ React: { createElement: h } }: System): object {
     fn: { opsFilter },
     components: {
       FilterContainer,
-      // It would be a link in a button. An operation that is open has its link in the address.
+      // A link would be inside a button. The address links to the open operation instead.
       DeepLink: ({ text }: { text: unknown }) => h('span', null, text as string),
     },
     // Swagger UI itself wraps it, for OpenAPI 3.1.
     wrapComponents: { InfoContainer: () => InfoContainer },
     statePlugins: {
       layout: {
-        // Its own scrolling would leave an operation below the filter.
+        // Swagger UI's scrolling would hide an operation behind the filter.
         wrapActions: { scrollToElement: () => (element: Element) => element.scrollIntoView() },
       },
     },

@@ -2,7 +2,7 @@ import './reference.css';
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-bundle.js';
 import { ourParts } from './our-parts.js';
 
-/** Built files lie in `assets/`, one level below the page. */
+/** Built files are in `assets/`, one level below the page. */
 const up = '../..';
 
 SwaggerUI({
@@ -12,10 +12,10 @@ SwaggerUI({
   deepLinking: true,
   displayOperationId: true,
   filter: true,
-  // Its colours are for one theme.
+  // Its colours fit only one theme.
   syntaxHighlight: false,
-  // The validator would be on another host.
+  // The validator would run on another host.
   validatorUrl: null,
-  // Otherwise the browser keeps a 401 to itself, and asks for credentials.
+  // Otherwise the browser handles a 401 itself, and asks for credentials.
   requestInterceptor: (request: object) => ({ ...request, credentials: 'omit' }),
 });

@@ -16,7 +16,7 @@ declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
 
   export type TaggedOperations = Collection<Fields>;
 
-  /** What a plugin gets. */
+  /** The argument of a plugin. */
   export interface System {
     React: { createElement: typeof import('react').createElement };
   }

@@ -6,9 +6,8 @@ import { identitySchema } from '#libs/identity';
 import { webhooksSchema } from '#libs/webhooks';
 import { WorkerModule } from './worker.module.js';
 
-// Under the limit of the heap, V8 would collect all garbage whenever ten more megabytes have survived, and the
-// threads that do it take the cores from everything else for up to a tenth of a second. An API, of whose
-// requests less survives, does so more rarely.
+// With its heap limit, V8 would collect all garbage whenever ten more megabytes survive, and its threads would take the
+// cores from everything else for up to a tenth of a second. The API needs no such setting: less survives its requests.
 setFlagsFromString('--heap-growing-percent=60');
 
 await startServer({

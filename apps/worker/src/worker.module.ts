@@ -9,7 +9,7 @@ import {
   SendingModule,
 } from '#libs/webhooks';
 
-/** The delivery process: consumes the queue, and serves its health on its own port. */
+/** The delivery process: consumes the queue, and serves health and metrics on its own port. */
 @Module({})
 export class WorkerModule {
   static forConfig(config: Config): DynamicModule {

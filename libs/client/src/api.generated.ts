@@ -39,7 +39,7 @@ export interface paths {
         get: operations["applicationsShow"];
         /**
          * Update an application
-         * @description Changes the given fields. Of what the application then has, `voiceUrl` or `messagingUrl` is required.
+         * @description Changes the given fields. Afterwards, it must have `voiceUrl` or `messagingUrl`.
          */
         put: operations["applicationsUpdate"];
         post?: never;
@@ -790,7 +790,7 @@ export interface paths {
         };
         /**
          * Show who is logged in
-         * @description The user and, of a session in a cookie, its times.
+         * @description The user and, for a session in a cookie, its times.
          */
         get: operations["sessionShow"];
         put?: never;
@@ -3219,7 +3219,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `credential_limit_reached`: The user has 100 credentials, those that have expired included: revoke some first. */
+        /** @description `credential_limit_reached`: The user has 100 credentials, including expired ones: revoke some first. */
         CredentialLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];

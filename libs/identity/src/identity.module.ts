@@ -2,25 +2,27 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditTrail } from '#libs/kernel';
 import { AuditLog } from './domain/audit-log.js';
-import { CredentialsRepository } from './domain/credentials.repository.js';
-import { EnvironmentsRepository } from './domain/environments.repository.js';
-import { EnvironmentsService } from './domain/environments.service.js';
+import { CredentialsRepository } from './domain/credential.js';
+import { EnvironmentsRepository, EnvironmentsService } from './domain/environments.service.js';
 import { Logins } from './domain/logins.js';
-import { PasswordHasher } from './domain/password-hasher.js';
-import { Sessions } from './domain/session.js';
-import { UsersRepository } from './domain/users.repository.js';
+import { PasswordHasher } from './domain/password-check.js';
+import { Sessions } from './domain/sessions.service.js';
+import { UsersRepository } from './domain/user.js';
 import { UsersService } from './domain/users.service.js';
 import { Argon2PasswordHasher } from './infrastructure/argon2-password-hasher.js';
-import { CredentialSchema } from './infrastructure/credential.schema.js';
-import { EnvironmentSchema } from './infrastructure/environment.schema.js';
-import { PostgresAuditLog } from './infrastructure/postgres-audit-log.js';
-import { PostgresAuditTrail } from './infrastructure/postgres-audit-trail.js';
+import {
+  CredentialSchema,
+  EnvironmentSchema,
+  UserSchema,
+} from './infrastructure/identity-schema.js';
+import { PostgresAuditLog, PostgresAuditTrail } from './infrastructure/postgres-audit.js';
 import { PostgresLogins } from './infrastructure/postgres-logins.js';
 import { PostgresSessions } from './infrastructure/postgres-sessions.js';
-import { TypeOrmCredentialsRepository } from './infrastructure/typeorm-credentials.repository.js';
-import { TypeOrmEnvironmentsRepository } from './infrastructure/typeorm-environments.repository.js';
-import { TypeOrmUsersRepository } from './infrastructure/typeorm-users.repository.js';
-import { UserSchema } from './infrastructure/user.schema.js';
+import {
+  TypeOrmCredentialsRepository,
+  TypeOrmEnvironmentsRepository,
+  TypeOrmUsersRepository,
+} from './infrastructure/typeorm-repositories.js';
 
 /** Users, credentials, environments and the audit, without HTTP. */
 @Module({

@@ -1,11 +1,8 @@
 export { LRUCache } from 'lru-cache';
-export { actAs, type Actor, presentActor } from './actor/actor.js';
-export { AsyncContext } from './actor/async-context.js';
-export { keepNewest } from './collections/keep-newest.js';
-export { removeFrom } from './collections/remove-from.js';
-export { RoundRobin } from './collections/round-robin.js';
-export { LoopPacer } from './concurrency/loop-pacer.js';
-export { FairSemaphore } from './concurrency/fair-semaphore.js';
+export { actAs, type Actor, AsyncContext, currentActor } from './actor.js';
+export { evictOldest, swapRemove, RoundRobin } from './collections.js';
+export { LoopPacer } from './loop-pacer.js';
+export { FairSemaphore } from './fair-semaphore.js';
 export {
   BusyError,
   DomainError,
@@ -18,38 +15,66 @@ export {
   RateLimitedError,
   UnavailableError,
   ValidationError,
-} from './errors/domain-error.js';
-export { addressGroup, siteOf } from './network/address-group.js';
-export { LOOKED_AT, type LookedAt, lookUpTo } from './paging/look-up-to.js';
-export type { Found, Page } from './paging/page.js';
-export { type AuditEntry, AuditTrail } from './ports/audit-trail.js';
-export { Transactions } from './ports/transactions.js';
-export {
-  type Sealed,
-  SecretBox,
-  type SecretKey,
-  UnreadableSecretError,
-} from './secrets/secret-box.js';
-export {
-  hasLength,
-  HTTP_SCHEMES,
-  inHttp,
-  isHttpUrl,
-  isTooLongForUrl,
-  isUrl,
-  MAX_URL,
-} from './text/http-url.js';
-export { isNumericId, isUuid, numericIdOf } from './text/identifiers.js';
-export { tooDeepAt, tooManyValuesAt } from './text/json-limits.js';
-export { rawElements, rawMember } from './text/json-members.js';
-export { jsonErrorAt } from './text/json-syntax.js';
-export { jsonText, RawJson } from './text/raw-json.js';
+} from './errors.js';
+export { addressGroup, siteOf } from './address-group.js';
+export { type Found, MAX_SCANNED_ROWS, type ScannedRow, scanPage, type Page } from './paging.js';
+export { type AuditEntry, AuditTrail, Transactions } from './ports.js';
+export { type Sealed, SecretBox, type SecretKey, UnreadableSecretError } from './secret-box.js';
 export {
   BIDI_CONTROLS,
   BIDI_RULE,
   bidiFaults,
   codePoints,
   hasBidiControl,
+  hasLength,
+  HTTP_SCHEMES,
+  inHttp,
+  isHttpUrl,
+  isNumericId,
   isPrintable,
   isStorable,
-} from './text/well-formed.js';
+  isTooLongForUrl,
+  isUrl,
+  isUuid,
+  MAX_URL,
+  numericIdOf,
+} from './text.js';
+export {
+  jsonErrorAt,
+  jsonText,
+  rawElements,
+  RawJson,
+  rawMember,
+  tooDeepAt,
+  tooManyValuesAt,
+} from './json.js';
+export { importedId, ImportRecord, recordFault } from './import-record.js';
+export {
+  anyObject,
+  faultAt,
+  flag,
+  httpUrl,
+  inside,
+  integer,
+  INTEGER_TOO,
+  isObject,
+  isStringOrNumber,
+  label,
+  listOf,
+  numericId,
+  oneOf,
+  type Part,
+  partOf,
+  pointerTo,
+  type Problem,
+  requireValid,
+  type Schema,
+  storableText,
+  string,
+  text,
+  time,
+  typed,
+  url,
+  wordOf,
+} from './part.js';
+export { parseTime, TIME_RULE } from './time.js';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import type { Connection, Dialer } from './dialer.js';
-import { OUTBOUND_TLS, serverNameOf } from './tls.js';
+import { OUTBOUND_TLS, serverNameOf } from './target-url.js';
 import { readByHeads } from './answer-heads.js';
 
 const HTTP_PORT = 80;

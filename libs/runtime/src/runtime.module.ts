@@ -1,21 +1,21 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Transactions } from '#libs/kernel';
-import { BackgroundTasks } from './background/background-tasks.js';
-import { CONFIG, type Config } from './config/config.js';
+import { SecretBox, Transactions } from '#libs/kernel';
+import { BackgroundTasks } from './background-tasks.js';
+import { CONFIG, type Config, InvalidConfigError } from './config/config.js';
 import { dataSourceOptions } from './database/data-source-options.js';
 import { isUnavailable } from './database/database-errors.js';
 import { Database } from './database/database.js';
 import { TypeOrmTransactions } from './database/typeorm-transactions.js';
-import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
+import { IdempotencyKeys } from './idempotency-keys.js';
 import { Log, NestLog, PROCESS_NAME } from './logging/log.js';
-import { Processes } from './processes/processes.js';
+import { Processes } from './processes.js';
 import { Metrics } from './telemetry/metrics.js';
 import { Tracing } from './telemetry/tracing.js';
 
 /**
- * A statement without an answer for this long has lost its server, which would have cancelled it earlier
- * (time-limits.ts), so its connection is closed.
+ * A connection is closed after this long without an answer: the server would have cancelled the statement
+ * earlier (database/roles.ts).
  */
 const SILENCE_MS = 15_000;
 
@@ -68,4 +68,31 @@ async function tracingFor(config: Config, processName: string, log: Log): Promis
   // Loaded only if needed, because it costs memory and 0.1 s.
   const { OpenTelemetryTracing } = await import('./telemetry/open-telemetry-tracing.js');
   return new OpenTelemetryTracing(endpoint, processName, log);
+}
+
+/** Provides the {@link SecretBox} with the configured keys. */
+@Module({
+  providers: [{ provide: SecretBox, inject: [CONFIG, Metrics, Log], useFactory: configuredBox }],
+  exports: [SecretBox],
+})
+export class SecretsModule {}
+
+/** @throws InvalidConfigError in production without a key */
+export function requireSecretsKeys({ SECRETS_KEYS: keys, NODE_ENV }: Config): void {
+  if (keys.length > 0 || NODE_ENV !== 'production') return;
+  throw new InvalidConfigError('configuration: SECRETS_KEYS is not set');
+}
+
+/** @throws InvalidConfigError in production without a key */
+function configuredBox(config: Config, metrics: Metrics, log: Log): SecretBox {
+  requireSecretsKeys(config);
+  const { SECRETS_KEYS: keys } = config;
+  if (keys.length === 0) {
+    log.warn({}, 'secrets are stored unencrypted: SECRETS_KEYS is not set');
+  }
+  const unreadable = metrics.counter(
+    'switchhook_unreadable_secrets_total',
+    'Stored secrets that could not be read; the log says why.',
+  );
+  return new SecretBox(keys, () => unreadable.inc());
 }

@@ -1,13 +1,52 @@
-import { STOP_SIGNALS } from './cluster/signals.js';
-import { isUnavailable } from './database/database-errors.js';
+import cluster from 'node:cluster';
+import type { Server } from 'node:net';
+import type { LoggerService } from '@nestjs/common';
+import { destination, type Logger } from 'pino';
+import { type Config, InvalidConfigError } from './config/config.js';
+import { codeOf, isUnavailable } from './database/database-errors.js';
 import { UnusableDatabaseError } from './database/needed-settings.js';
-import { InvalidConfigError } from './config/config.js';
-import { StartLog } from './logging/start-log.js';
+import { jsonLines } from './logging/json-lines.js';
+
+/** A terminal sends these to the whole process group. Children ignore them, because the primary forwards them. */
+export const TERMINAL_SIGNALS = ['SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
+
+/** The signals that shut this process down gracefully. */
+export const STOP_SIGNALS: readonly NodeJS.Signals[] = cluster.isWorker
+  ? ['SIGTERM']
+  : ['SIGTERM', 'SIGINT'];
+
+/**
+ * Writes JSON lines to standard error until the process's log exists, without the error that ends the start,
+ * which `startProcess` reports.
+ */
+export class StartLog implements LoggerService {
+  private readonly pino: Logger;
+
+  constructor(name: string) {
+    this.pino = jsonLines(name, 'info', destination({ dest: 2, sync: true }));
+  }
+
+  log(): void {
+    // Operators do not need to know when each module was initialised.
+  }
+
+  warn(message: unknown): void {
+    this.pino.warn(String(message));
+  }
+
+  error(message: unknown): void {
+    if (!(message instanceof Error)) this.pino.error(String(message));
+  }
+
+  fatal(message: string): void {
+    this.pino.fatal(message);
+  }
+}
 
 const SHUTDOWN_TIMEOUT_MS = 24_500;
 
 /**
- * Starts a process, or exits as {@link orExit} does. It also exits with 1 if a store that hangs delays its
+ * Starts a process, or exits like {@link exitOnFailure}. Also exits with 1 if a hanging store delays the
  * shutdown for too long.
  */
 export async function startProcess(
@@ -17,14 +56,17 @@ export async function startProcess(
   for (const signal of STOP_SIGNALS) {
     process.once(signal, () => setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref());
   }
-  await orExit(name, start);
+  await exitOnFailure(name, start);
 }
 
 /**
- * If the start of a process fails, logs the reason on standard error and exits with 1; only our own bugs get
- * a stack trace, an operator's mistakes get a sentence.
+ * If the start of a process fails, logs the reason on standard error and exits with 1: an operator's mistake
+ * as a sentence, our own bugs with a stack trace.
  */
-export async function orExit(name: string, start: (log: StartLog) => Promise<void>): Promise<void> {
+export async function exitOnFailure(
+  name: string,
+  start: (log: StartLog) => Promise<void>,
+): Promise<void> {
   const log = new StartLog(name);
   try {
     await start(log);
@@ -47,4 +89,26 @@ function firstLine(error: unknown): string {
   // If several addresses failed, the error is an AggregateError with an empty message.
   if (error instanceof AggregateError) return error.errors.map(firstLine).join('; ');
   return error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
+}
+
+/** The settings with a port that a process listens on. */
+type PortSetting = 'PORT' | 'WORKER_PORT' | 'METRICS_PORT';
+
+/**
+ * Lets a server listen on the port of a setting.
+ * @throws InvalidConfigError when the port is in use
+ */
+export function listen(server: Server, setting: PortSetting, config: Config): Promise<void> {
+  const port = config[setting];
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      const isInUse = codeOf(error) === 'EADDRINUSE';
+      const message = `configuration: ${setting}: port ${String(port)} is in use`;
+      reject(isInUse ? new InvalidConfigError(message) : error);
+    };
+    server.once('error', fail).listen(port, config.HOST, () => {
+      server.off('error', fail);
+      resolve();
+    });
+  });
 }

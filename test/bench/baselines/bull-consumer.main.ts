@@ -1,7 +1,7 @@
 /**
- * What a worker is measured against: a bare Bull consumer that posts what is in its jobs, and stores
- * nothing. `bull-consumer.main.js <port> <target> <redis> <jobs> <concurrency>`: fills its queue with
- * so many jobs, listens on the port, and consumes them when it is asked for `/consume`.
+ * The baseline of a worker: a bare Bull consumer that posts the content of its jobs and stores nothing.
+ * `bull-consumer.main.js <port> <target> <redis> <jobs> <concurrency>`: fills its queue with this many jobs, listens on
+ * the port, and starts consuming on `/consume`.
  */
 import { createServer } from 'node:http';
 import Bull from 'bull';

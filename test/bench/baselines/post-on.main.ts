@@ -1,6 +1,6 @@
 /**
- * What accepting and delivering is measured against: a bare NestJS handler on Express that parses an
- * event and posts it straight to the receiver. It stores nothing. `post-on.main.js <port> <target>`
+ * The baseline of accepting and delivering: a bare NestJS handler on Express that parses an event and posts it straight
+ * to the receiver. It stores nothing. `post-on.main.js <port> <target>`
  */
 import 'reflect-metadata';
 import { Body, Controller, Get, HttpCode, Module, Post } from '@nestjs/common';

@@ -1,6 +1,6 @@
 /**
- * What reading is measured against: a bare NestJS handler on Express with the same query of the same
- * repository, without credentials. `repository.main.js <port> <database>`
+ * The baseline of reading: a bare NestJS handler on Express with the same query of the same repository, without
+ * credentials. `repository.main.js <port> <database>`
  */
 import 'reflect-metadata';
 import { Controller, Get, Module, Param, Query } from '@nestjs/common';

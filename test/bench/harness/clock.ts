@@ -1,4 +1,4 @@
-/** Microseconds of the machine's monotonic clock, the same in every process of it. */
+/** Microseconds of the machine's monotonic clock, which all processes share. */
 export function now(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }

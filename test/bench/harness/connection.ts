@@ -12,15 +12,15 @@ export interface Call {
 }
 
 /**
- * A connection of HTTP/1.1 that is kept, for one call at a time. On a plain socket: what is measured
- * shares the machine with what generates the load, and any client of HTTP takes twice as much of it.
+ * A kept-alive HTTP/1.1 connection for one call at a time. It uses a plain socket, because the load generator shares
+ * the machine with the product, and any HTTP client costs twice as much.
  */
 export class Connection {
   private readonly socket: Socket;
   private readonly head: string;
   private received: Buffer[] = [];
   private size = 0;
-  /** Bytes of the whole answer; undefined until its headers have come; Infinity: in chunks. */
+  /** Bytes of the whole answer; undefined until the headers arrive; Infinity: chunked. */
   private expected: number | undefined;
   private settle: { resolve: () => void; reject: (error: Error) => void } | undefined;
 
@@ -37,7 +37,7 @@ export class Connection {
     return this.socket.destroyed;
   }
 
-  /** Resolves when the answer has come; any other than 2xx is an error. */
+  /** Resolves when the answer has arrived; any status other than 2xx is an error. */
   call({ method, path, headers = {}, body = '' }: Call): Promise<void> {
     let text = method + ' ' + path + this.head;
     for (const [name, value] of Object.entries(headers)) text += `${name}: ${value}\r\n`;

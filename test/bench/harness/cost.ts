@@ -2,24 +2,24 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Deployment } from './deployment.js';
 import type { Site } from './site.js';
 
-/** Of the kernel's clock that processes are charged by. */
+/** Of the kernel's clock for process times. */
 const MICROSECONDS_A_TICK = 10_000;
-/** In /proc/<pid>/stat, behind the name: user and system time, of the process and of its children that ended. */
+/** Positions in /proc/<pid>/stat, after the name: user and system time, of the process and of its ended children. */
 const TIMES = [11, 12, 13, 14];
 
-/** What runs in a benchmark; the first four are the product. */
+/** The processes of a benchmark; the first four are the product. */
 export const PARTS = ['API', 'worker', 'PostgreSQL', 'Redis', 'receiver', 'load'] as const;
 export const PARTS_OF_PRODUCT = 4;
 
-/** What each of the {@link PARTS} used for an event. */
+/** The cost of an event in each of the {@link PARTS}. */
 export interface Cost {
   /** CPU time in µs. */
   cpu: number[];
-  /** How often its threads went to sleep, to be woken up again. */
+  /** How often its threads went to sleep and were woken. */
   wakeUps: number[];
 }
 
-/** What each process of the {@link PARTS} has used so far. */
+/** The total cost of each process so far. */
 interface Used {
   cpu: number[];
   wakeUps: Map<number, number>[];
@@ -35,7 +35,7 @@ export function used({ postgres, redis, receiver }: Site, deployment: Deployment
   };
 }
 
-/** What an event cost, by part. Wake-ups of processes that ended meanwhile are not known. */
+/** The cost of an event, by part. Wake-ups of processes that ended in between are unknown. */
 export function costOfEvent(before: Used, after: Used, events: number): Cost {
   return {
     cpu: after.cpu.map((total, part) => (total - before.cpu[part]!) / events),
@@ -46,7 +46,7 @@ export function costOfEvent(before: Used, after: Used, events: number): Cost {
   };
 }
 
-/** CPU time that processes have used so far, µs; of one that is gone, none. */
+/** CPU time of processes so far, in µs; 0 for a process that is gone. */
 export function cpuOf(pids: readonly number[]): number {
   return sumOf(pids, (pid) => {
     const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
@@ -64,7 +64,7 @@ function wakeUpsOf(pid: number): number {
   );
 }
 
-/** What is gone counts nothing. */
+/** A process that is gone counts 0. */
 function sumOf<Of>(all: readonly Of[], one: (of: Of) => number): number {
   return all.reduce((sum, of) => {
     try {

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
-/** A database of the one PostgreSQL, and the Redis database that goes with it. */
+/** A database of the shared PostgreSQL, and its Redis database. */
 export interface Database {
   name: string;
   redisNumber: number;
-  /** As the owner of everything. */
+  /** Connects as the owner of everything. */
   pool: pg.Pool;
 }

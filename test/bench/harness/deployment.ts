@@ -10,34 +10,34 @@ import type { Receiver } from './receiver.js';
 export const PLATFORM = 'platform:platform-secret';
 const PASSWORD = 'account-secret';
 const CONNECTIONS = 64;
-/** Subscriptions that an account or an application can have. */
+/** The most subscriptions of an account or an application. */
 const MOST_SUBSCRIPTIONS = 10;
-/** So that an event as a whole has 1 KB. */
+/** Fills a whole event up to 1 KB. */
 const FILLING = 'x'.repeat(850);
 
-/** An account, with what its credentials look like in a header. */
+/** An account, with its credentials as a header. */
 export interface Account {
   id: string;
   authorization: string;
-  /** Where its events are from: `accountId`, or `applicationId` where some subscriptions are of that. */
+  /** The source of its events: `accountId`, or `applicationId` if some subscriptions belong to one. */
   source: string;
-  /** Paths of its subscriptions, for the API. */
+  /** API paths of its subscriptions. */
   subscriptions: string[];
 }
 
-/** What came of reporting events until all were delivered. */
+/** The result of reporting events until all are delivered. */
 export interface Delivered {
   events: number;
-  /** Events accepted a second while they were reported. */
+  /** Events accepted per second while reporting. */
   acceptRate: number;
-  /** Events a second, from the first report to the last delivery. */
+  /** Events per second, from the first report to the last delivery. */
   rate: number;
 }
 
-/** Of all deployments: one may follow another on the same database. */
+/** Shared by all deployments: one may follow another on the same database. */
 let eventsMade = 0;
 
-/** APIs and workers on a database, and the load for them. */
+/** APIs and workers on a database, and their load. */
 export class Deployment {
   private readonly load: LoadGenerator;
   private accountsMade = 0;
@@ -63,7 +63,7 @@ export class Deployment {
     await Promise.all([...this.apis, ...this.workers].map((one) => one.stop()));
   }
 
-  /** Makes accounts, each with subscriptions whose targets answer in a way that the receiver knows. */
+  /** Creates accounts with subscriptions whose targets answer as the receiver's paths say. */
   async accounts(count: number, way = 'now', subscriptionsEach = 1): Promise<Account[]> {
     const accounts: Account[] = [];
     for (let made = 0; made < count; made += 1) {
@@ -98,7 +98,7 @@ export class Deployment {
     }
   }
 
-  /** Reports events one by one, or some in a request, of the accounts in turn. */
+  /** Reports events of the accounts in turn, singly or several per request. */
   reporting(accounts: readonly Account[], eventsEach = 1): NextCall {
     const headers = {
       authorization: authorizationOf(PLATFORM),
@@ -118,7 +118,7 @@ export class Deployment {
     };
   }
 
-  /** As many requests as can be for some seconds, and then until all events are delivered. */
+  /** Sends as many requests as possible for some seconds, then waits until all events are delivered. */
   async saturate(
     accounts: readonly Account[],
     { seconds = 5, eventsEach = 1, atOnce = CONNECTIONS },
@@ -135,12 +135,12 @@ export class Deployment {
     };
   }
 
-  /** As many requests of any kind as can be for some seconds. */
+  /** Sends as many requests of any kind as possible for some seconds. */
   closed(next: NextCall, seconds: number, atOnce = CONNECTIONS): Promise<Load> {
     return this.load.closed(next, atOnce, seconds);
   }
 
-  /** So many requests a second. */
+  /** Sends requests at this rate per second. */
   open(next: NextCall, rate: number, seconds: number): Promise<Load> {
     return this.load.open(next, rate, seconds);
   }
@@ -156,7 +156,7 @@ export class Deployment {
     const least = await pool.query<{ id: string }>(
       `SELECT least_uuid(now() - interval '24 hours') AS id`,
     );
-    // Given as a value, the id prunes all other partitions before they are locked.
+    // Passing the id as a value prunes all other partitions before they are locked.
     const { rows } = await pool.query<{ count: number }>(
       `SELECT count(*)::integer AS count FROM deliveries
        WHERE state = 'pending' AND id >= $1 AND next_attempt_at < now() + interval '24 hours'`,
@@ -165,7 +165,7 @@ export class Deployment {
     return rows[0]?.count ?? 0;
   }
 
-  /** Waits until everything is recorded, and what is accepted goes onto the queue at once. */
+  /** Waits until everything is recorded, and new events go to the queue at once. */
   async quiet(): Promise<void> {
     await eventually(async () => (await this.pending()) === 0, Boolean, {
       what: 'nothing is pending',
@@ -177,7 +177,7 @@ export class Deployment {
     });
   }
 
-  /** The most that an API and a worker have in memory, MB. */
+  /** The peak memory of an API and a worker, in MB. */
   memory(when?: 'now' | 'peak'): { api: number; worker: number } {
     const most = (processes: readonly ServiceProcess[]) =>
       Math.max(...processes.map((one) => one.memory(when)));
@@ -202,7 +202,9 @@ export class Deployment {
   }
 }
 
-/** An event of 1 KB that says when it was due. @param source see {@link Account} */
+/**
+ * An event of 1 KB that contains its due time. @param source see {@link Account}
+ */
 export function eventText(id: string, source: string, dueAt = now()): string {
   return (
     `{"id":"${id}","event":"cdrCreated","resource":"call",${source},` +

@@ -1,4 +1,4 @@
-/** What is told of many measurements. */
+/** A summary of many measurements. */
 export interface Distribution {
   count: number;
   p50: number;
@@ -13,7 +13,7 @@ export function distributionOf(values: readonly number[]): Distribution {
   return { count: sorted.length, p50: at(0.5) ?? NaN, p99: at(0.99) ?? NaN, max: at(1) ?? NaN };
 }
 
-/** The one in the middle, the lower one of two. */
+/** The median; the lower one of two. */
 export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[(values.length - 1) >> 1] ?? NaN;
 }

@@ -3,10 +3,10 @@ import type { Account } from './deployment.js';
 
 /** Deliveries of one stored event. */
 export const FAN_OUT = 10;
-/** Partitions that a transaction makes: each takes a lock for itself and every index. */
+/** Partitions created per transaction: each takes a lock for itself and every index. */
 const DAYS_AT_ONCE = 20;
 
-/** What is stored before anything is measured. */
+/** The data that is stored before the measurements. */
 export interface Filling {
   deliveries: number;
   state: 'succeeded' | 'pending';
@@ -14,14 +14,14 @@ export interface Filling {
   days?: number;
 }
 
-/** Three tenths are today's and six of the six days before; older days share the rest. */
+/** Three tenths belong to today, six tenths to the six days before; older days share the rest. */
 const SPREAD = `CASE WHEN n % 10 < 3 OR $days = 1 THEN 0
   WHEN n % 10 < 9 OR $days <= 7 THEN 1 + n % least(6, $days - 1)
   ELSE 7 + n / 10 % ($days - 7) END`;
-/** Of fifty deliveries one is exhausted, and one of the last two days is pending for another ten days. */
+/** Of fifty deliveries one is exhausted, and one of the last two days stays pending for another ten days. */
 const ONE_OF = 50;
 
-/** Makes the partitions of the days before today. */
+/** Creates the partitions of the days before today. */
 export async function makePartitions({ pool }: Database, days: number): Promise<void> {
   for (let first = 1; first < days; first += DAYS_AT_ONCE) {
     const last = Math.min(first + DAYS_AT_ONCE, days) - 1;
@@ -52,8 +52,8 @@ export async function makeDays(
 }
 
 /**
- * Stores events, each with deliveries of one subscription, which have an attempt unless they are pending. With
- * several days, the first account has two fifths of them, and not all succeeded.
+ * Stores events, each with deliveries of one subscription, which have an attempt unless they are pending. With several
+ * days, the first account has two fifths of them, and not all succeeded.
  */
 export async function fill(
   { pool }: Database,
@@ -67,7 +67,7 @@ export async function fill(
   const of = (values: readonly string[]) => `('{${values.join(',')}}'::bigint[])[${place}]`;
   const midnight = `date_trunc('day', now(), 'UTC')`;
   const events = deliveries / FAN_OUT;
-  // The oldest first, as they would have come.
+  // Oldest first, in their natural order.
   await pool.query('DROP TABLE IF EXISTS filling');
   await pool.query(
     `CREATE TABLE filling AS
@@ -116,7 +116,7 @@ export async function fill(
   await pool.query('DROP TABLE filling');
 }
 
-/** Subscriptions of other accounts, to the same event, like the one of an account. */
+/** Subscriptions of other accounts to the same event, modelled on one account's. */
 export async function fillSubscriptions(
   { pool }: Database,
   like: Account,

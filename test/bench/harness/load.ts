@@ -3,17 +3,17 @@ import { now } from './clock.js';
 import { type Call, Connection } from './connection.js';
 import { type Distribution, distributionOf } from './distribution.js';
 
-/** What came of a load. */
+/** The result of a load. */
 export interface Load {
   calls: number;
   /** From the first call to the last answer. */
   seconds: number;
   startedAt: number;
-  /** From when a call was due to the end of its answer, µs. */
+  /** From a call's due time to the end of its answer, in µs. */
   latencyUs: Distribution;
 }
 
-/** Makes the call that is due at a time in µs. */
+/** Makes the call that is due at a time, in µs. */
 export type NextCall = (dueAt: number) => Call;
 
 /** Sends requests to one or more servers; any answer other than 2xx is an error. */
@@ -22,13 +22,15 @@ export class LoadGenerator {
   private readonly waiting: ((connection: Connection) => void)[] = [];
   private readonly all: Connection[] = [];
 
-  /** @param connections to all servers together, at the most */
+  /**
+   * @param connections at most, to all servers together
+   */
   constructor(
     private readonly origins: readonly string[],
     private readonly connections: number,
   ) {}
 
-  /** As many calls as can be, `atOnce` of them under way, for some seconds: the ceiling. */
+  /** Makes as many calls as possible for some seconds, with `atOnce` under way: the ceiling. */
   async closed(next: NextCall, atOnce: number, seconds: number): Promise<Load> {
     return this.measured(async (call) => {
       const end = performance.now() + seconds * 1_000;
@@ -39,7 +41,7 @@ export class LoadGenerator {
     });
   }
 
-  /** So many calls, `atOnce` of them under way. */
+  /** Makes this many calls, with `atOnce` under way. */
   async exactly(next: NextCall, atOnce: number, calls: number): Promise<Load> {
     return this.measured(async (call) => {
       let left = calls;
@@ -50,7 +52,7 @@ export class LoadGenerator {
     });
   }
 
-  /** So many calls a second, whether those before are answered or not: waiting is counted. */
+  /** Makes this many calls per second, whether or not earlier ones are answered: waiting counts. */
   async open(next: NextCall, rate: number, seconds: number): Promise<Load> {
     return this.measured(async (call) => {
       const start = now();
@@ -99,7 +101,7 @@ export class LoadGenerator {
     for (;;) {
       const kept = this.idle.pop();
       if (!kept) break;
-      // A server ends a connection that was idle for long.
+      // Servers end long idle connections.
       if (!kept.isClosed) return kept;
       this.all.splice(this.all.indexOf(kept), 1);
     }

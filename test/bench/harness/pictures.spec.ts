@@ -26,20 +26,20 @@ it('keeps labels apart', () => {
   expect(apart([10, 20, 200], 50)).toEqual([10, 60, 200]);
 });
 
-it('escapes what rows are called', () => {
+it('escapes the names of rows', () => {
   const picture = pictures['cost-size.svg']!([row('growth', '<a> & b / c')]);
   expect(picture).toContain('&lt;a&gt; &amp; b / c');
   expect(picture).not.toContain('<a>');
 });
 
-it('says which rows are missing or have no value', () => {
+it('tells which rows are missing or have no value', () => {
   const draw = pictures['rate-latency.svg']!;
   expect(() => draw([])).toThrow('no rows p50 of the scenario rates');
   expect(() => draw([row('rates', 'p50 at 100 a second', NaN)])).toThrow('not every round');
   expect(() => pictures['cpu.svg']!([])).toThrow('CPU for an event, API,');
 });
 
-it('draws only ratios of what grows', () => {
+it('draws only the ratios that belong to growth', () => {
   const all = [row('growth', 'a list, large / small'), row('growth', 'levels of a key', 3)];
   expect(pictures['cost-size.svg']!(all)).not.toContain('levels of a key');
 });

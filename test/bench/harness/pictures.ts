@@ -18,7 +18,7 @@ import {
 } from './svg.js';
 
 const [MUTED, GRID] = ['#5b6675', '#e3e7ec'];
-/** Each clearly lighter than the one before, so that they differ in grey as well. */
+/** Each is clearly lighter than the one before, so that they differ in greyscale. */
 const SHADES = ['#12355b', '#3f88c5', '#f2a541', '#cfd4da'];
 const PARTS = ['API', 'worker', 'PostgreSQL', 'Redis'];
 const PLOT = { left: 64, right: WIDTH - 92, top: 78 };
@@ -200,7 +200,7 @@ function cpuOfEvent(results: readonly Result[]): string {
   ]);
 }
 
-/** Rows of the scenario `rates` that begin like this, the lowest rate first. */
+/** Rows of the scenario `rates` with this prefix, lowest rate first. */
 function atRates(results: readonly Result[], what: string): { rate: number; row: Result }[] {
   const start = `${what} at `;
   return rowsOf(

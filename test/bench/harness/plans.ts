@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '#tools/settings';
 
-/** Settings of a role whose statements are logged with their plans. */
+/** Settings of a role that log its statements with their plans. */
 export const LOGGED = {
   'auto_explain.log_min_duration': '0',
   'auto_explain.log_analyze': 'on',
@@ -15,7 +15,7 @@ export const LOGGED = {
 
 /** How many rows a statement may read. */
 const [READ_FOR_EACH_ANSWERED, READ_ANYWAY] = [20, 1_000];
-/** What statements with a bounded look have in their text. */
+/** The marker in the text of statements that bound what they read. */
 const BOUNDED_LOOK = /LIMIT 1000[01]\b|AS "lookedAt"/g;
 /** Each with a row of its subscription, event and attempt. */
 const LOOKED_AT = 4 * 10_001;
@@ -39,7 +39,7 @@ interface Step {
 export interface Execution {
   text: string;
   ms: number;
-  /** Rows of tables that it looked at. */
+  /** Rows of tables that it read. */
   read: number;
   /** Rows that it returned or wrote. */
   answered: number;
@@ -47,7 +47,7 @@ export interface Execution {
   locks: number;
 }
 
-/** What a log of PostgreSQL tells of the statements that were run. */
+/** The statements in a log of PostgreSQL. */
 export interface Logged {
   executions: Execution[];
   /** Names of prepared statements, without their day. */
@@ -105,7 +105,7 @@ function readBy(step: Step): number {
   return rowsOf(step) + removed * step['Actual Loops'];
 }
 
-/** Partitions that are skipped only when the statement runs are locked as well. */
+/** Partitions that are skipped only at execution are locked as well. */
 function locksOf(steps: readonly Step[]): number {
   const partitions = new Set(steps.map((step) => step['Relation Name'] ?? ''));
   const known = [...partitions].map((name) => LOCKS[/^(\w+)_\d{8}$/.exec(name)?.[1] ?? ''] ?? 0);
@@ -135,7 +135,7 @@ function isExcessive({ text, read, answered, locks }: Execution): boolean {
 /** A prepared statement in the sources. */
 interface PreparedStatement {
   name: string;
-  /** Of its text: in a transaction, TypeORM runs it without its name. */
+  /** Part of its text: in a transaction, TypeORM runs it without its name. */
   part: string;
 }
 
@@ -153,7 +153,7 @@ export function preparedStatements(): PreparedStatement[] {
   );
 }
 
-/** Of a text, without what stands for another text or a value. */
+/** The constant part of a text, without placeholders. */
 function longestPart(source: string): string {
   const parts = source.split(/\$\{[^}]*\}|@\w+|--.*/);
   return parts

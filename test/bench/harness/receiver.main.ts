@@ -1,9 +1,8 @@
 /**
- * The customers' web applications in a process of their own that does nothing but count and answer:
- * on plain sockets, since an HTTP server would cost as much as what is measured.
- *
- * `receiver.main.js <port> <control port>`. The first segment of a path says how it is answered:
- * `now`, `after-<ms>`, `never`, or `second`: with 500 the first time that a notification comes.
+ * The customers' web applications in a separate process that only counts and answers. It uses plain sockets, because an
+ * HTTP server would cost as much as the measured product. `receiver.main.js <port> <control port>`. The first segment
+ * of a path selects the answer: `now`, `after-<ms>`, `never`, or `second`: 500 to the first attempt at each
+ * notification.
  */
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket } from 'node:net';
@@ -16,11 +15,11 @@ const SENT = Buffer.from('"sent":');
 const DIGITS = 20;
 const OK = Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
 const FAILED = Buffer.from('HTTP/1.1 500 Failed\r\nContent-Length: 0\r\n\r\n');
-/** Every so many arrivals the time is noted. */
+/** Records the time of every so many arrivals. */
 const MARK_EVERY = 100;
 
 let confirmed = 0;
-/** Calls that wait for their answer, and the most of them since the last reset. */
+/** Calls waiting for their answer, and their peak since the last reset. */
 let underWay = 0;
 let mostAtOnce = 0;
 let firstAt = 0;

@@ -5,25 +5,25 @@ import { freePort } from '#tools/net';
 import type { Programs } from '#tools/programs';
 import type { Distribution } from './distribution.js';
 
-/** What came in since the last reset; times in µs of the machine's clock. */
+/** Counts since the last reset; times in µs of the machine's clock. */
 export interface Received {
   /** Notifications that were answered with 200. */
   confirmed: number;
   firstAt: number;
   lastAt: number;
-  /** When every `markEvery`-th came. */
+  /** When every `markEvery`-th arrived. */
   marks: number[];
   markEvery: number;
-  /** Calls that waited for their answers at the same moment, of targets that take a while. */
+  /** The peak of calls waiting for their answers, at slow targets. */
   mostAtOnce: number;
-  /** From the time that an event says it was due at to the first byte of its notification. */
+  /** From the due time in an event to the first byte of its notification. */
   latencyUs?: Distribution;
 }
 
 const PROGRAM = fileURLToPath(new URL('receiver.main.js', import.meta.url));
 const READY_MS = 30_000;
 
-/** Handle of the process that is told of everything. */
+/** Handle of the receiver's process. */
 export class Receiver {
   private constructor(
     readonly url: string,
@@ -61,7 +61,7 @@ export class Receiver {
     return latencyUs;
   }
 
-  /** Waits until so many were confirmed. @throws Error when nothing comes for so many ms */
+  /** Waits until this many were confirmed. @throws Error when none arrives for this many ms */
   async reached(count: number, patienceMs = 30_000): Promise<Received> {
     let last = await this.received();
     while (last.confirmed < count) {

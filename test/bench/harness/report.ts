@@ -16,7 +16,7 @@ export function resultOf(scenario: string, row: Row): Result {
   };
 }
 
-/** As a table in Markdown, without details. */
+/** A table in Markdown, without details. */
 export function tableOf(results: readonly Result[]): string {
   const shownRows = results.filter(({ isDetail }) => !isDetail);
   const rows = shownRows.map(({ scenario, what, unit, values, median: middle, bound, holds }) => [

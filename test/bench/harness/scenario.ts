@@ -1,16 +1,16 @@
 import type { Site } from './site.js';
 
-/** What of a row must hold. */
+/** A bound of a row. */
 export type Bound = { atLeast: number } | { atMost: number };
 
-/** Something that was measured, once in each round. */
+/** A measured value, one for each round. */
 export interface Row {
   what: string;
   values: readonly number[];
-  /** Empty: a ratio. */
+  /** Empty for a ratio. */
   unit: string;
   bound?: Bound;
-  /** For pictures and JSON: the table leaves it out. */
+  /** For pictures and JSON; the table omits it. */
   isDetail?: boolean;
 }
 
@@ -24,16 +24,16 @@ export interface Effort {
 export interface Scenario {
   name: string;
   about: string;
-  /** Only when it is asked for. */
+  /** Only on request. */
   isLong?: true;
-  /** Of PostgreSQL, on top of those of all. */
+  /** Settings of PostgreSQL, in addition to the common ones. */
   settings?: Record<string, string>;
   run: (site: Site, effort: Effort) => Promise<Row[]>;
 }
 
 /**
- * Measures by turns, so that what else the machine does meets all alike; the first turn, which warms
- * up, counts for nothing. @returns what each measured in each round
+ * Takes measurements alternately, so that other activity of the machine affects all alike. The first round warms up and
+ * does not count. @returns the results of each round
  */
 export async function byTurns<Name extends string, Measured>(
   rounds: number,

@@ -16,7 +16,7 @@ import { Receiver } from './receiver.js';
 const CLI = join(ROOT, 'dist/apps/cli/src/main.js');
 const BASELINES = fileURLToPath(new URL('../baselines/', import.meta.url));
 
-/** As for production on a small server; what a commit waits for (fsync) is as PostgreSQL has it. */
+/** As in production on a small server; fsync keeps PostgreSQL's default. */
 const POSTGRES = {
   shared_buffers: '512MB',
   effective_cache_size: '2GB',
@@ -26,19 +26,19 @@ const POSTGRES = {
   random_page_cost: '1.1',
 };
 
-/** Files of PostgreSQL's log, of 16 MB each, that are there to be used again before anything is measured. */
+/** PostgreSQL's log files of 16 MB each that exist for reuse before the measurements. */
 const USED_WAL_FILES = 64;
 
-/** What runs of ours, and how it is set up. */
+/** Our processes and their settings. */
 export interface Deploy {
   apis?: number;
   workers?: number;
   environment?: Environment;
-  /** For Node.js itself, by the name of the process. */
+  /** Options of Node.js, by the name of the process. */
   nodeOptions?: (name: string) => readonly string[];
 }
 
-/** A bare program that something of ours is measured against. */
+/** A bare program to compare a process with. */
 export interface Baseline {
   pid: number;
   origin: string;
@@ -49,7 +49,7 @@ export interface Baseline {
 export class Site {
   private readonly secretsKey = `bench:${randomBytes(32).toString('base64')}`;
   private readonly databases: Database[] = [];
-  /** Ends of processes that nobody here brought about. */
+  /** Unexpected ends of processes. */
   private readonly unexpectedEnds: string[] = [];
 
   private constructor(
@@ -60,7 +60,9 @@ export class Site {
     readonly receiver: Receiver,
   ) {}
 
-  /** @param settings of PostgreSQL, on top of those of all */
+  /**
+   * @param settings of PostgreSQL, in addition to the common ones
+   */
   static async start(dir: string, settings: Record<string, string> = {}): Promise<Site> {
     mkdirSync(dir, { recursive: true });
     const programs = new Programs(join(dir, 'logs'));
@@ -142,12 +144,12 @@ export class Site {
     return { pid: program.pid, origin, end: () => void program.kill() };
   }
 
-  /** Where a baseline finds a database, as its owner. */
+  /** The database's URL for a baseline, as its owner. */
   ownerUrl(database: Database): string {
     return this.urlOf(this.postgres.url, database.name);
   }
 
-  /** @throws Error when a process has ended by itself: then nothing that was measured counts */
+  /** @throws Error if a process has ended unexpectedly, which invalidates all measurements */
   async end(): Promise<void> {
     const ends = [...this.unexpectedEnds];
     await Promise.all(this.databases.map(({ pool }) => pool.end()));
@@ -163,8 +165,8 @@ export class Site {
 }
 
 /**
- * A server that has run for a day writes its log over old files. A new one fills a file with zeros first,
- * every 16 MB, and for these 50 ms nothing commits: that would be the p99 of all latencies.
+ * A server that has run for a day reuses old log files. A new one first fills a file with zeros, every 16 MB, and
+ * blocks commits for 50 ms: that would be the p99 of all latencies.
  */
 async function makeUsedWal(postgres: Postgres): Promise<void> {
   for (let made = 0; made < USED_WAL_FILES; made += 1) {

@@ -14,7 +14,7 @@ export function scale(
   return (value) => to[0] + ((by(value) - from) / (end - from)) * (to[1] - to[0]);
 }
 
-/** 1, 2, 5, 10, 20, 50 and so on, from below all values to above them. */
+/** 1, 2, 5, 10, 20, 50 and so on, covering all values. */
 export function logTicks([low, high]: Span): number[] {
   const from = Math.floor(Math.log10(low));
   const count = Math.ceil(Math.log10(high)) - from + 1;
@@ -33,7 +33,7 @@ export function linearTicks(most: number): number[] {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, index) => index * step);
 }
 
-/** Moves labels to the right until each has its room. */
+/** Moves labels to the right until they do not overlap. */
 export function apart(places: readonly number[], room: number): number[] {
   let last = -Infinity;
   return places.map((place) => (last = Math.max(place, last + room)));

@@ -7,7 +7,7 @@ import type { Site } from '../harness/site.js';
 
 const ACCOUNTS = 20;
 const AT_ONCE = 64;
-/** PostgreSQL's backends tell what they did when they have been idle for a second. */
+/** PostgreSQL's backends report their statistics after a second of idleness. */
 const COUNTED_AFTER_MS = 1_500;
 
 export const single: Scenario = {
@@ -209,7 +209,7 @@ export const latency: Scenario = {
   },
 };
 
-/** What the receiver saw of a load, when all of it has come. */
+/** The receiver's view of a load, once all of it has arrived. */
 export async function firstByte(site: Site, load: () => Promise<{ calls: number }>) {
   await site.receiver.reset();
   const { calls } = await load();
@@ -218,8 +218,8 @@ export async function firstByte(site: Site, load: () => Promise<{ calls: number 
 }
 
 /**
- * What a database has done so far: transactions, each of which is one statement on the path of an
- * event, and bytes of the server's log.
+ * A database's totals so far: transactions, each of which is one statement on the path of an event, and bytes of the
+ * server's log.
  */
 export async function written({
   database,

@@ -7,12 +7,12 @@ import { excesses, LOGGED, preparedStatements, readLog } from '../harness/plans.
 import type { Site } from '../harness/site.js';
 import { CLOSED, tour } from './growth-tour.js';
 
-/** Older than everything that is kept. */
+/** Older than all retained data. */
 const TOO_OLD = 1_110;
-/** Background tasks run at least every ten seconds, but for those that run at the start as well. */
+/** Background tasks run at least every ten seconds, some only at the start. */
 const BACKGROUND_MS = 20_000;
 
-/** Prepared statements that the tour does not reach, and why. */
+/** Prepared statements that the tour does not reach, with the reason. */
 const NOT_REACHED: Record<string, string> = {
   'pending.end-without-event': 'an event was removed before its delivery',
   ...Object.fromEntries(
@@ -25,7 +25,7 @@ const NOT_REACHED: Record<string, string> = {
   'sessions.use': 'a session is used a minute after it began, or later',
 };
 
-/** Statements whose answer is exact however much they read, and why. */
+/** Statements that may read any number of rows for an exact answer, with the reason. */
 const EXACT: Record<string, string> = {
   'SELECT count(*)::float8 AS deliveries FROM deliveries':
     'the backlog is a metric that autoscaling uses; it reads the pending rows of a day',
@@ -54,7 +54,7 @@ export async function faultsOfStatements(
   await fail(deployment);
   const refused = await tour(deployment, busiest, builder);
   await sleep(BACKGROUND_MS);
-  // Cancelling ends a minute after it began.
+  // Cancelling ends a minute after its start.
   await database.pool.query(
     `UPDATE webhooks SET updated_at = now() - interval '1 hour', deleted_at = deleted_at - interval '1 hour'
      WHERE cancelling`,
@@ -74,7 +74,7 @@ export async function faultsOfStatements(
   ];
 }
 
-/** Deliveries whose first attempt fails, and some that reach nobody. */
+/** Deliveries whose first attempt fails, and some without a reachable target. */
 async function fail(deployment: Deployment): Promise<void> {
   const [second] = (await deployment.accounts(1, 'second')) as [Account];
   const webhook = { event: 'cdrCreated', resource: 'call', targetUrl: CLOSED };

@@ -7,23 +7,21 @@ import { type Account, type Deployment, PLATFORM } from '../harness/deployment.j
 
 const STATES = ['pending', 'parked', 'succeeded', 'exhausted', 'cancelled'];
 const HOUR_MS = 3_600_000;
-/** Nothing listens there: retries, and an open circuit. */
+/** Nothing listens there, which causes retries and an open circuit. */
 export const CLOSED = 'http://127.0.0.1:1025/closed';
 const ORDER = ['GET', 'POST', 'PUT', 'DELETE'];
 
-/** What a tour needs to know of the account that it calls for. */
+/** What a tour needs to know about its account. */
 interface Known {
   account: Account;
-  /** Ids by place in a path, as `placesOf` names them. */
+  /** Ids by place in a path, in the form of `placesOf`. */
   ids: Map<string, string>;
 }
 
 /**
- * Calls every route of the API in the name of an account, or of the platform where only that may, with each of
- * its filters.
- *
+ * Calls every route of the API as an account, or as the platform where necessary, with each of its filters.
  * @param builder has most applications
- * @returns a line for each call that was refused
+ * @returns a line for each refused call
  */
 export async function tour(
   deployment: Deployment,
@@ -35,7 +33,7 @@ export async function tour(
   const api = new DescribedApi(JSON.parse(text) as ApiDocument);
   const refused: string[] = [];
   const call = async (method: string, path: string, authorization: string, body?: object) => {
-    // A connection of its own with the answer's ETag: what is changed is what was read.
+    // Its own connection, with the answer's ETag, so that it changes what it has read.
     const headers: Record<string, string> = { authorization };
     if (method === 'PUT') {
       const { etag } = (await request('GET', url + path, { headers })).headers;
@@ -54,7 +52,7 @@ export async function tour(
     .toSorted(
       (one, other) =>
         ORDER.indexOf(one.method) - ORDER.indexOf(other.method) ||
-        // What belongs to an application goes before it.
+        // Resources of an application are deleted before it.
         other.path.length - one.path.length,
     );
   for (const operation of operations) {
@@ -63,7 +61,7 @@ export async function tour(
       api.mayRefuseWith(operation, 'forbidden') || operation.path.startsWith('/v1/users');
     const authorization = isForPlatform ? basic(PLATFORM) : account.authorization;
     if (method === 'DELETE') await replace(known, operation, call);
-    // The one before is completed by now.
+    // The previous one has completed.
     if (operation.path === '/v1/replays/{id}/cancel') {
       known.ids.set('replays', await replayed(known, call));
     }
@@ -122,7 +120,7 @@ async function knownOf(account: Account, call: CallApi): Promise<Known> {
   return known;
 }
 
-/** Makes one, whose id takes its place. */
+/** Creates a resource and remembers its id for its place. */
 async function made({ account, ids }: Known, place: string, call: CallApi): Promise<void> {
   const webhook = { event: 'cdrCreated', resource: 'call', targetUrl: CLOSED };
   const user = { username: `tour-${crypto.randomUUID()}`, password: 'tour-secret' };
@@ -148,7 +146,7 @@ async function replayed({ account, ids }: Known, call: CallApi): Promise<string>
   return answer.json<{ href?: string }>().href?.split('/').at(-1) ?? '';
 }
 
-/** What is deleted is made for that, but for a session and for the subscription with all deliveries. */
+/** Deletes only resources created for that, except a session and the subscription with all deliveries. */
 async function replace(known: Known, { path }: DescribedOperation, call: CallApi): Promise<void> {
   const place = placesOf(path).at(-1)?.place;
   if (place !== undefined && place !== 'webhooks') await made(known, place, call);
@@ -163,7 +161,7 @@ function pathOf({ method, path }: DescribedOperation, { ids }: Known): string {
   }, path);
 }
 
-/** Each filter alone, and each state. */
+/** Uses each filter alone, and each state. */
 function searchesOf(api: DescribedApi, operation: DescribedOperation, { ids }: Known): string[] {
   const values: Record<string, string[]> = {
     state: STATES,
@@ -207,7 +205,7 @@ function bodyOf(
   return own[`${operation.method} ${operation.path}`] ?? example;
 }
 
-/** A test is sent although its subscription is paused. */
+/** A test is sent even if its subscription is paused. */
 async function testWhilePaused(known: Known, call: CallApi): Promise<void> {
   const { authorization } = known.account;
   await made(known, 'spare', call);
@@ -216,7 +214,7 @@ async function testWhilePaused(known: Known, call: CallApi): Promise<void> {
   await call('POST', `${path}/test`, authorization, {});
 }
 
-/** A session that was not used for a while, and its end. */
+/** A session that was idle for a while, and its end. */
 async function useSession(deployment: Deployment, account: Account): Promise<void> {
   const { url: origin } = deployment.apis[0]!;
   const url = `${origin}/v1/session`;

@@ -17,18 +17,18 @@ const LARGE = {
   applications: 1_000_000,
 };
 const READ_SECONDS = 0.4;
-/** After this pause, the first answer of the platform's overview is read and not the one before. */
+/** After this pause, the platform's overview is read anew instead of from its cache. */
 const OVERVIEW_MS = 2_100;
 const OVERVIEW = '/v1/overview';
-/** So that nothing that is stored is too old. */
+/** Long enough to retain everything that is stored. */
 const ENVIRONMENT = { RETENTION_DAYS: '1100' };
 
-/** A database with what is stored in it. */
+/** A database with stored data. */
 interface Grown {
   database: Database;
   deployment: Deployment;
   busiest: Account;
-  /** Has most applications. */
+  /** The account with most applications. */
   builder: Account;
   accounts: Account[];
 }
@@ -81,7 +81,7 @@ async function grown(site: Site, name: string, size: typeof LARGE): Promise<Grow
   return { database, deployment, accounts, busiest, builder };
 }
 
-/** How long it takes until a client has an answer, large / small. */
+/** The time until a client has its answer, large / small. */
 async function reads(rounds: number, small: Grown, large: Grown): Promise<Row[]> {
   const rows: Row[] = [];
   const paths = await Promise.all([pathsOf(small), pathsOf(large)]);
@@ -103,7 +103,7 @@ async function reads(rounds: number, small: Grown, large: Grown): Promise<Row[]>
   return rows;
 }
 
-/** What is read, and by whom. */
+/** The requests, and their users. */
 async function pathsOf(of: Grown): Promise<Record<string, [path: string, authorization: string]>> {
   const { busiest, builder, database } = of;
   const webhook = busiest.subscriptions[0]!;
@@ -133,7 +133,9 @@ async function pathsOf(of: Grown): Promise<Record<string, [path: string, authori
   };
 }
 
-/** @param text has today's least id as its value */
+/**
+ * @param text has today's least id as its value
+ */
 async function oneOf({ pool }: Database, text: string): Promise<string> {
   const least = `SELECT least_uuid(date_trunc('day', now(), 'UTC')) AS id`;
   const { rows } = await pool.query<{ id: string }>(least);
@@ -141,7 +143,7 @@ async function oneOf({ pool }: Database, text: string): Promise<string> {
   return found.rows[0]?.id ?? '';
 }
 
-/** What today's partitions take, from which follows what any number of deliveries takes. */
+/** The size of today's partitions, which scales to any number of deliveries. */
 async function sizes({ pool }: Database): Promise<Row[]> {
   await pool.query('CREATE EXTENSION pageinspect');
   const { rows } = await pool.query<{ bytes: number; levels: number }>(

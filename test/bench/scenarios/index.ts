@@ -10,7 +10,7 @@ import { soak } from './soak.js';
 import { delays, hanging, retryStorm } from './targets.js';
 import { scaleOut, workerAlone } from './worker.js';
 
-/** All scenarios, in the order in which they are run. */
+/** All scenarios, in their order of execution. */
 export const scenarios: readonly Scenario[] = [
   single,
   batch,

@@ -3,7 +3,7 @@ import { byTurns, ratios, type Scenario } from '../harness/scenario.js';
 const SEVERAL = 20;
 /** DELIVERY_CONCURRENCY by default. */
 const CALLS_AT_ONCE = 50;
-/** Twice as many events come in meanwhile as so many calls at once can deliver. */
+/** At 50 ms a call, events arrive twice as fast as this many concurrent calls deliver them. */
 const SLOW = 'after-50';
 
 export const oneSubscription: Scenario = {

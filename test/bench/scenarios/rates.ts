@@ -4,9 +4,9 @@ import { type Bound, byTurns, type Row, type Scenario } from '../harness/scenari
 import { firstByte, written } from './accept.js';
 
 const SUBSCRIPTIONS = 20;
-/** Events a second, far below the ceiling and up to what a small machine reaches. */
+/** Events per second, well below the ceiling, up to what a small machine reaches. */
 const RATES = [100, 300, 1_000, 2_000, 3_000] as const;
-/** The rate at which the peers were measured, so the one with bounds and shown by part. */
+/** The rate at which the peers were measured: it has bounds, and is broken down by part. */
 const COMPARED = 300;
 const BOUNDS: Record<string, Bound> = {
   p50: { atMost: 2.4 },

@@ -3,9 +3,9 @@ import { firstByte } from './accept.js';
 
 const ACCOUNTS = 20;
 const SLICES = 10;
-/** A slice is so many times as long as a measurement: with 5 s all together take half an hour. */
+/** A slice takes this many measurements' time: with 5 s, all together take half an hour. */
 const LENGTH = 36;
-/** Of the ceiling. */
+/** Share of the ceiling. */
 const LOAD = 0.4;
 
 export const soak: Scenario = {

@@ -6,9 +6,9 @@ import { byTurns, ratios, type Scenario } from '../harness/scenario.js';
 const ACCOUNTS = 20;
 /** WORKER_CONCURRENCY by default. */
 const CONCURRENCY = 400;
-/** The part of all that is over when a consumer is warm. */
+/** The share of all notifications after which a consumer is warm. */
 const WARM = 0.2;
-/** A new process compiles its hot code meanwhile. */
+/** Time for a new process to compile its hot code. */
 const WARM_UP_SECONDS = 2;
 
 export const workerAlone: Scenario = {
@@ -94,7 +94,7 @@ export const scaleOut: Scenario = {
   },
 };
 
-/** Notifications a second, from when the consumer was warm to nine tenths of all: a tail is slow. */
+/** Notifications per second, from the warm consumer to nine tenths of all, because the tail is slow. */
 export function warmRate({ marks, markEvery }: Received): number {
   const [from, to] = [Math.floor(marks.length * WARM), Math.floor(marks.length * 0.9)];
   return (((to - from) * markEvery) / (marks[to]! - marks[from]!)) * 1e6;

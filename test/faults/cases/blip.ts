@@ -9,20 +9,20 @@ import { confirm } from '../harness/receiver.js';
 const SUBSCRIPTIONS = 400;
 const EVENTS = 20;
 const HANG_MS = 14_000;
-/** Some have their first call when those of others have ended, more than once. */
+/** Some targets get their first call after those of others have ended, more than once. */
 const ALL_CALLED_MS = 6 * HANG_MS;
 const TIMEOUT_MS = 15_000;
 const QUIET_MS = 20_000;
 const WATCHED_MS = 50_000;
 const MOST_P99_MS = 2_000;
-/** What the load of 800 calls may add on one machine. */
+/** The delay that the load of 800 calls may add on one machine. */
 const NOISE = { times: 3, ms: 50 };
 
 let quiet: Span;
 let disturbed: Span;
 let failedNumber: number;
 
-/** Without the event that failed: it waits for its own retry. */
+/** Without the failed event, which waits for its own retry. */
 function experiences(installation: Installation): { before: Experience; beside: Experience } {
   const except = new Set([failedNumber]);
   return {

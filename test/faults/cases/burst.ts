@@ -8,7 +8,7 @@ const EVENTS = 100_000;
 const BATCH = 1_000;
 const CLIENTS = 4;
 const MOST = { p50Ms: 100, p99Ms: 500 };
-/** As in other cases in which processes do as much as they can. */
+/** As in other cases that load processes to their limits. */
 const BUSY_MEMORY = { peakMb: 400, growthMb: 250 };
 
 let span: Span;
@@ -27,7 +27,7 @@ export const burst: FaultCase = {
   memory: BUSY_MEMORY,
   setup: { paths: ['/other'] },
   harm: async (installation) => {
-    // In a process of its own: this process measures the other account.
+    // In a separate process, because this one measures the other account.
     const target = await Receiver.start(installation.programs);
     const account = await makeAccount(installation, 'bursting', ['/now/burst'], target.url);
     span = await watched(installation, async () => {

@@ -11,7 +11,7 @@ const SHIFTS: Record<string, number> = {
   'worker-1': -60_000,
   'worker-2': 60_000,
 };
-/** Receivers refuse what is minutes off; a loaded machine needs some seconds. */
+/** Receivers refuse timestamps that are minutes off; a loaded machine needs some seconds. */
 const MOST_SECONDS_OFF = 20;
 
 export const clocksApart: FaultCase = {

@@ -6,7 +6,7 @@ import type { Installation } from '../harness/installation.js';
 import { confirm } from '../harness/receiver.js';
 
 const GAUGE = 'switchhook_oldest_due_age_seconds';
-/** About 16 a second: the backlog lasts a minute, and grows older meanwhile. */
+/** About 16 a second: the backlog lasts a minute, and ages in that time. */
 const CALLS_AT_ONCE = 4;
 const CALL_MS = 500;
 const BACKLOG = 1_000;
@@ -16,8 +16,8 @@ const LOOK_EVERY_MS = 500;
 const MOST_OFF_S = 1;
 
 /**
- * What the gauge should show, found by reading everything that is pending: how long the oldest
- * delivery has been due that no worker has leased and whose subscription is not blocked.
+ * The true value of the gauge, from all pending rows: the age of the oldest due delivery that no worker has leased and
+ * whose subscription is not blocked.
  */
 const OLDEST_DUE = `
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(d.next_attempt_at)), 0)::float8 AS seconds
@@ -72,7 +72,7 @@ export const oldestDueGauge: FaultCase = {
   ],
 };
 
-/** A subscription of the customer whose deliveries wait, older than all others, and are not due. */
+/** A subscription whose deliveries wait, older than all others, but are not due. */
 async function makePaused(installation: Installation): Promise<string> {
   const targetUrl = `${installation.receiver.url}/paused`;
   const body = { event: 'cdrCreated', resource: 'all', targetUrl };
@@ -81,7 +81,7 @@ async function makePaused(installation: Installation): Promise<string> {
   return href.slice(href.lastIndexOf('/') + 1);
 }
 
-/** The truth before and after: the gauge is asked in between. */
+/** The true values before and after reading the gauge. */
 async function compare({ postgres, workers, metrics }: Installation): Promise<void> {
   const truth = async () =>
     (await postgres.query<{ seconds: number }>(OLDEST_DUE))[0]?.seconds ?? NaN;
@@ -90,7 +90,7 @@ async function compare({ postgres, workers, metrics }: Installation): Promise<vo
     const shown = await gauge(metrics.get(name) ?? '');
     const after = await truth();
     most.oldestS = Math.max(most.oldestS, after);
-    // Between two looks the oldest may be taken, so that the next one is the oldest.
+    // A worker may take the oldest one between two readings, so accept the next one's age.
     const offS = Math.max(shown - Math.max(before, after), Math.min(before, after) - shown);
     if (offS > most.offS) Object.assign(most, { offS, shown, truth: after });
   }

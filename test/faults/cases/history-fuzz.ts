@@ -13,9 +13,9 @@ const PATHS = ['/a', '/b', '/c', '/d', '/e', '/f'];
 const SCHEDULE = [300, 600, 1_000, 1_000, 2_000];
 const TIMEOUT_MS = 2_000;
 const PAST_LEASE_MS = TIMEOUT_MS + 15_000 + 2_000;
-/** Shorter than what the checker allows an outcome to take until it is recorded. */
+/** Shorter than the time in which the checker expects an outcome to be recorded. */
 const LONGEST_LOCK_MS = 2_000;
-/** Leases of killed workers end, and circuits close, within this. */
+/** Leases of killed workers end, and circuits close, within this time. */
 const LATEST_MS = 40_000;
 
 type Behaviour = (response: ServerResponse, random: Random, arrival: Arrival) => void;
@@ -38,7 +38,7 @@ const breaksOff: Behaviour = (response, _, arrival) =>
     response.socket?.destroySoon();
   });
 
-/** How receivers behave, each as often as its share; otherwise they confirm at once. */
+/** How receivers misbehave, weighted; otherwise they confirm at once. */
 const BEHAVIOURS: readonly [share: number, behaviour: Behaviour][] = [
   [0.15, fails(500)],
   [0.04, slowly(fails(500))],
@@ -51,11 +51,11 @@ const BEHAVIOURS: readonly [share: number, behaviour: Behaviour][] = [
   [0.1, slowly(confirms)],
 ];
 
-/** While that is so, answers take longer: many calls are under way when a process is frozen or killed. */
+/** In this phase answers take longer, so that many calls are under way when a process is frozen or killed. */
 const traffic = { isSlow: false };
 const SLOWED_MS = { least: 200, most: 800 };
 
-/** The same call gets the same answer in each run with a seed, whenever it comes. */
+/** For a seed, the same call gets the same answer in every run. */
 function flaky(seed: number): Answering<Arrival> {
   return (arrival, response) => {
     const { path, number, earlier } = arrival;
@@ -78,7 +78,7 @@ function behaviourOf(dice: number): Behaviour {
   return confirms;
 }
 
-/** Runs harm in the midst of many calls. */
+/** Injects faults while many calls are under way. */
 async function underWay(harm: () => Promise<unknown>): Promise<void> {
   traffic.isSlow = true;
   await sleep(SLOWED_MS.most);
@@ -118,7 +118,7 @@ async function freeze(
   });
 }
 
-/** As somebody does who looks into the tables in a transaction, and takes a while. */
+/** Locks rows like an operator who keeps a transaction open for a while. */
 async function lock(
   { postgres }: Installation,
   rows: string,
@@ -160,7 +160,7 @@ export const historyFuzz: FaultCase = {
     const end = Date.now() + FUZZ_MS;
     const frozen = workers.slice(-1);
     const acting = customers.map((customer) => customer.actUntil(end));
-    // First one of the workers sleeps past its leases, then all sorts of harm come.
+    // First a worker sleeps past its leases, then random faults follow.
     await sleep(random.between(1_000, 5_000));
     await underWay(() => freeze(installation, frozen, PAST_LEASE_MS));
     await harmUntil(end, installation, branch());

@@ -16,10 +16,10 @@ import { besideRefusing, Changes, lockedFor } from '../harness/refusing.js';
 
 const RATE = 100;
 const FROZEN_MS = 62_000;
-/** A transaction that makes no progress for so long belongs to a frozen process. */
+/** A transaction without progress for this long belongs to a frozen process. */
 const STANDS_STILL_MS = 200;
 const TRIES = 60;
-/** A process needs so long to give up all its silent connections. */
+/** A process needs this long to give up all its silent connections. */
 const UNTRUSTED_MS = 20_000;
 
 let span: Span;
@@ -33,9 +33,8 @@ const experience = (installation: Installation): Experience => experienceIn(span
 const notes = (installation: Installation): string[] => [held, noteOf(experience(installation))];
 
 /**
- * Calls `stop`, and undoes it with `goOn`, until a PUT is stopped within its transaction and holds
- * locks on subscriptions.
- * @returns how many subscriptions are locked
+ * Calls `stop`, and undoes it with `goOn`, until a PUT is stopped inside its transaction and holds locks on
+ * subscriptions. @returns the number of locked subscriptions
  */
 async function stopWithinPut(
   installation: Installation,
@@ -53,7 +52,7 @@ async function stopWithinPut(
   throw new Error('no transaction of a PUT could be stopped');
 }
 
-/** The load balancer has taken the API out of service: only what it holds in PostgreSQL can hurt others. */
+/** The load balancer sends this API no requests: only its locks in PostgreSQL can affect others. */
 export const apiFrozen: FaultCase = {
   ...beside,
   name: 'api-frozen',
@@ -116,7 +115,7 @@ export const workerFrozenInTransaction: FaultCase = {
   notes,
 };
 
-/** PostgreSQL is not told, and has to end the abandoned transactions itself. */
+/** PostgreSQL gets no notice, and must end the abandoned transactions itself. */
 export const linkHalfOpenInTransaction: FaultCase = {
   ...beside,
   name: 'link-half-open-in-transaction',
@@ -162,7 +161,7 @@ export const linkHalfOpenInTransaction: FaultCase = {
   notes,
 };
 
-/** How many transactions of a worker have made no progress for so long; behind PgBouncer nobody can tell. */
+/** How many transactions of a worker have made no progress for this long; unknown behind PgBouncer. */
 async function openFor(
   { postgres }: Installation,
   worker: LinkedProcess,

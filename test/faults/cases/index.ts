@@ -29,7 +29,7 @@ import { rollingRestart, stoppedUnderLoad } from './stops.js';
 import { backlogHuge, targetDead, targetsHang } from './targets.js';
 import { workerFrozen } from './worker-frozen.js';
 
-/** All cases, in the order in which they are run. */
+/** All cases, in their order of execution. */
 export const cases: readonly FaultCase[] = [
   workerKilled,
   apiKilled,

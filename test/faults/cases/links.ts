@@ -39,7 +39,7 @@ export const linksHalfOpen: FaultCase = {
       worker.postgres.halfOpen();
       await sleep(HALF_OPEN_MS);
       worker.postgres.open();
-      // Connections that were half open stay so: it takes this long until none is trusted any more.
+      // Half-open connections never recover: this is how long it takes until all are replaced.
       await sleep(15_000);
     });
   },

@@ -17,7 +17,7 @@ import { refuse } from '../harness/refusing.js';
 
 const RATE = 100;
 const LOCKED_MS = 60_000;
-/** Their calls end one after the other, so each is recorded with other outcomes. */
+/** Their calls end one after the other, so each is recorded together with other outcomes. */
 const LOCKED = 10;
 /** Long enough to lock the deliveries before the first call ends. */
 const CALL_MS = { least: 1_000, each: 150 };
@@ -64,12 +64,12 @@ export const lockedDelivery: FaultCase = {
   check: (installation) =>
     Promise.resolve([
       ...breachesOf(experience(installation)),
-      ...(lost() === 0 ? [] : ['what was locked never arrived']),
+      ...(lost() === 0 ? [] : ['the locked deliveries never arrived']),
     ]),
   notes,
 };
 
-/** Between them, every change that an answer can make to a subscription. */
+/** Together, every change of a subscription that an answer can cause. */
 const REFUSING = ['429', '410', '500'].flatMap((status) =>
   ['a', 'b'].map((name) => `/refusing/${status}/${name}`),
 );
@@ -106,7 +106,7 @@ const MOST_WAITING = 40;
 const SOON_MS = 10_000;
 const AFTERWARDS_MS = 10_000;
 
-/** Nothing of the day can be written or read while the lock is held. */
+/** The lock blocks all reads and writes of the day. */
 export const lockedPartition: FaultCase = {
   name: 'locked-partition',
   about:
@@ -129,7 +129,7 @@ export const lockedPartition: FaultCase = {
       }),
     );
     await eventually(async () => (await installation.pending()) < RATE, Boolean, {
-      what: 'what came meanwhile is delivered',
+      what: 'events accepted in the meantime are delivered',
     });
     await sleep(SOON_MS);
     span = await watched(installation, () => sleep(AFTERWARDS_MS));

@@ -31,7 +31,7 @@ export const manySubscriptions: FaultCase = {
   setup: { workers: 4 },
   harm: async (installation) => {
     const { programs, workers, producer } = installation;
-    // In a process of its own that does little: it must not be what is measured.
+    // In a separate, otherwise idle process, so that it does not distort the measurement.
     const target = await Receiver.start(programs);
     const all = SUBSCRIPTIONS * DUE_EACH;
     await Promise.all(workers.map((worker) => worker.stop()));
@@ -56,7 +56,7 @@ export const manySubscriptions: FaultCase = {
   ],
 };
 
-/** Deliveries a second when the workers, which do not run before and after, are warm. */
+/** Deliveries per second of warm workers, which do not run before and after. */
 async function drainRate(
   installation: Installation,
   target: Receiver,
@@ -77,14 +77,14 @@ async function drainRate(
     what: 'deliveries are sent',
     ms: STARTS_WITHIN_MS,
   });
-  // Then the rate is 0, which says it as well.
+  // Then the rate of 0 shows it as well.
   await hasBegun.catch(() => undefined);
   await sleep(WARM_MS);
   const [before, start] = [await sent(), performance.now()];
   await sleep(WINDOW_MS);
   const rate = ((await sent()) - before) / ((performance.now() - start) / 1_000);
   await Promise.all(workers.map((worker) => worker.kill()));
-  // Statements of a killed worker go on, and hold their locks.
+  // Statements of a killed worker continue, and hold their locks.
   await postgres.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1',
     [postgres.urlOf('worker').username],
@@ -95,7 +95,7 @@ async function drainRate(
   return rate;
 }
 
-/** An event and its deliveries have ids of the same moment, as if they had been accepted in one statement. */
+/** An event and its deliveries have ids of the same moment, as if accepted in one statement. */
 async function makeDue(
   postgres: Postgres,
   { id, subscriptions }: { id: string; subscriptions: readonly string[] },

@@ -13,16 +13,18 @@ import type { Postgres } from '../../support/stores.js';
 /** Deliveries that are locked from each end. */
 const CROSSED = 3;
 const AWAY_MS = 60_000;
-/** Connections that are asked for at once. */
+/** Connections that are requested at once. */
 const CROWD = 60;
 const CROWDED_MS = 10_000;
 const FULL_MS = 10_000;
-/** The data takes about 60 MB at first. */
+/** The data takes about 60 MB initially. */
 const DISK = '160m';
 
-/** Producers were told in so many words that they have to come again. */
+/** Producers must have been told explicitly to retry. */
 function wasUnavailable({ producer }: Installation): Promise<string[]> {
-  return Promise.resolve(producer.failures.unavailable > 0 ? [] : ['nobody was answered with 503']);
+  return Promise.resolve(
+    producer.failures.unavailable > 0 ? [] : ['no request was answered with 503'],
+  );
 }
 
 export const postgresRestarted: FaultCase = {
@@ -96,7 +98,7 @@ export const postgresCrowded: FaultCase = {
   check: wasUnavailable,
 };
 
-/** Ends the connections of the service, and takes all that are to be had before it can. */
+/** Ends the connections of the service, and takes all free ones before it reconnects. */
 async function crowdOut({ postgres }: Installation, crowd: pg.Client[]): Promise<void> {
   const ours = crowd.map((client) => (client as unknown as { processID: number }).processID);
   await crowd[0]?.query(
@@ -145,7 +147,7 @@ export const deadlocks: FaultCase = {
   },
 };
 
-/** Locks the last of the deliveries that are under way, and when outcomes are being recorded the first. */
+/** Locks the last of the deliveries under way and then, while outcomes are being recorded, the first. */
 async function lockCrosswise(postgres: Postgres, openGate: () => void): Promise<void> {
   const client = await postgres.connect();
   try {
@@ -166,7 +168,7 @@ async function lockCrosswise(postgres: Postgres, openGate: () => void): Promise<
   }
 }
 
-/** PostgreSQL's data on a file system of its own, which is then filled to the last byte. */
+/** PostgreSQL's data on a separate file system, which is then filled to the last byte. */
 export const diskFull: FaultCase = {
   name: 'postgres-disk-full',
   about: 'PostgreSQL: no space left on its disk, in the log and in the tables',
@@ -191,7 +193,7 @@ export const diskFull: FaultCase = {
       await rm(ballast);
       await eventually(
         async () => {
-          // Without space for its log it ends; its supervisor starts it again.
+          // Without space for its log PostgreSQL ends; its supervisor restarts it.
           if (!postgres.isRunning) await postgres.start();
           return postgres.query('SELECT').then(
             () => true,
@@ -209,7 +211,7 @@ export const diskFull: FaultCase = {
   },
 };
 
-/** Writes until there is no space left; not in one go, since the receiver lives in this process. */
+/** Writes until there is no space left; in pieces, because the receiver shares this process. */
 async function fill(name: string): Promise<void> {
   const file = await open(name, 'a');
   try {

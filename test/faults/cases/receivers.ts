@@ -10,12 +10,12 @@ const FAULTY_MS = 10_000;
 const RATE = 5;
 const HUGE = Buffer.alloc(100 << 20, 'x');
 const HOLD_S = 4;
-/** A call that is under way when its subscription is held is not called back. */
+/** A call under way when its subscription is held is not aborted. */
 const UNDER_WAY_MS = 1_500;
 
 type Behaviour = (arrival: Arrival, response: ServerResponse) => void;
 
-/** What a 2xx means is in its status line and headers: with these, the notification is delivered. */
+/** The status line and the headers of a 2xx are enough: with these, the notification is delivered. */
 function confirmHead(arrival: Arrival, response: ServerResponse): void {
   response.writeHead(200).flushHeaders();
   arrival.confirmedAt = Date.now();
@@ -87,7 +87,7 @@ const REFUSING: Record<string, (response: ServerResponse, installation: Installa
   '/gone': (response) => response.writeHead(410).end(),
 };
 
-/** A date has no milliseconds: up to a second sooner than {@link HOLD_S}. */
+/** A date has no milliseconds: up to a second earlier than {@link HOLD_S}. */
 function inAWhile(): string {
   return new Date(Date.now() + HOLD_S * 1_000).toUTCString();
 }
@@ -111,7 +111,7 @@ export const receiversRefusing: FaultCase = {
         return;
       }
       const until = holdsUntil.get(path);
-      // What comes while it is held is marked, for the check.
+      // Marks notifications that arrive during the hold, for the check.
       if (until !== undefined && at > until - HOLD_S * 1_000 + UNDER_WAY_MS && at < until - 1_000) {
         receiver.strays += 1;
       }
@@ -131,7 +131,7 @@ export const receiversRefusing: FaultCase = {
       ...(followed + receiver.strays === 0 ? [] : ['a redirect was followed, or a hold not kept']),
     ];
   },
-  // It said that it wants no more.
+  // It answered that it wants no more.
   excused: ({ producer }) =>
     Promise.resolve(
       new Set([...producer.accepted.keys()].map((number) => keyOf({ path: '/gone', number }))),

@@ -11,12 +11,12 @@ const FULL_MS = 12_000;
 const SLOW_MS = 12_000;
 const SLOW_BY_MS = 250;
 
-/** Few calls at once, so that jobs wait in Redis as well; time enough for calls of a worker that is stopped. */
+/** Few calls at once, so that jobs also wait in Redis; enough time for the calls of a stopped worker. */
 const narrow: Setup = {
   environment: () => ({ WORKER_CONCURRENCY: '40', DELIVERY_TIMEOUT_MS: '8000' }),
 };
 
-/** Makes answers take a while, and every first attempt at one of the targets fail, so that retries wait. */
+/** Delays answers, and fails every first attempt at one of the targets, so that retries wait. */
 function occupy({ receiver }: Installation, random: Random): void {
   receiver.answering = (arrival, response) => {
     const fails = arrival.earlier === 0 && arrival.path === '/second';
@@ -25,7 +25,10 @@ function occupy({ receiver }: Installation, random: Random): void {
   };
 }
 
-/** Does harm while deliveries wait in Redis, are under way, and wait for a retry: workers stand still meanwhile. */
+/**
+ * Injects the fault while deliveries wait in Redis, are under way, and wait for a retry; the workers are stopped for
+ * it.
+ */
 async function whileOccupied(
   { redis, postgres, producer, workers }: Installation,
   harm: () => Promise<unknown>,
@@ -38,7 +41,7 @@ async function whileOccupied(
     () =>
       some(`webhooks WHERE target_url LIKE '%/first' AND NOT backlog AND failing_since IS NULL`),
     Boolean,
-    { what: 'what is accepted goes onto the queue at once' },
+    { what: 'new events go to the queue at once' },
   );
   for (const worker of workers) worker.signal('SIGSTOP');
   try {
@@ -57,7 +60,7 @@ async function whileOccupied(
   }
 }
 
-/** What Redis loses was never an answer: nothing may come twice. */
+/** Redis holds no outcomes, so losing it must cause no duplicates. */
 const harmless = { producersNotice: 'nothing', duplicates: 'none' } as const;
 
 export const redisFlushed: FaultCase = {

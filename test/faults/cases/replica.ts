@@ -6,22 +6,22 @@ import type { Installation } from '../harness/installation.js';
 import { keyOf } from '../harness/receiver.js';
 import type { Postgres } from '../../support/stores.js';
 
-/** What the replica is behind when it is promoted. */
+/** The replica's lag when it is promoted. */
 const BEHIND_MS = 1_500;
 const AFTERWARDS_MS = 5_000;
 
-/** The events that the replica had when it was promoted, and when that was. */
+/** The events that the replica had at its promotion, and the time of the promotion. */
 let replicated: Set<string>;
 let promotedAt: number;
 
-/** Numbers of the events that the primary accepted and the replica never got. */
+/** Numbers of the events that the primary accepted and the replica never received. */
 function notReplicated({ producer }: Installation): number[] {
   return [...producer.accepted]
     .filter(([, { eventId }]) => timeOf(eventId) < promotedAt && !replicated.has(eventId))
     .map(([number]) => number);
 }
 
-/** When PostgreSQL made an id (UUIDv7): the answer may come when the server is gone. */
+/** When PostgreSQL created an id (UUIDv7): the answer may arrive after the server is gone. */
 function timeOf(id: string): number {
   return parseInt(id.replace('-', '').slice(0, 12), 16);
 }
@@ -31,7 +31,7 @@ async function storedIn(postgres: Postgres): Promise<Set<string>> {
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The primary is lost with all that the replica has not got, and the replica takes its place. */
+/** The primary is lost with all unreplicated data, and the replica takes its place. */
 export const replicaPromoted: FaultCase = {
   name: 'replica-promoted',
   about:
@@ -39,7 +39,7 @@ export const replicaPromoted: FaultCase = {
     'been replicated is lost, and nothing else',
   producersNotice: 'unavailable',
   duplicates: 'explained',
-  // The receiver lives in the process that starts the replica, which holds it up.
+  // The receiver shares the process that starts the replica, which delays it.
   setup: { environment: () => ({ DELIVERY_TIMEOUT_MS: '8000' }) },
   harm: async (installation) => {
     const { postgres } = installation;
@@ -57,7 +57,7 @@ export const replicaPromoted: FaultCase = {
     });
     await sleep(AFTERWARDS_MS);
   },
-  // Some of these arrived before; that the others do not is the price of such a replica.
+  // Some of these arrived before. Losing the others is the price of an asynchronous replica.
   excused: (installation) => {
     const lost = notReplicated(installation);
     const keys = installation.paths.flatMap((path) =>
@@ -92,7 +92,7 @@ async function isInStep(postgres: Postgres): Promise<boolean> {
   return row?.inStep ?? false;
 }
 
-/** The primary sends its replica nothing more, as when the network between them is slow. */
+/** The primary sends its replica no more data, as on a slow network. */
 async function stopSending(postgres: Postgres): Promise<void> {
   const senders = await postgres.query<{ pid: number }>('SELECT pid FROM pg_stat_replication');
   for (const { pid } of senders) process.kill(pid, 'SIGSTOP');

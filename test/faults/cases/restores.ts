@@ -7,10 +7,10 @@ import type { Installation } from '../harness/installation.js';
 
 const WAITING = 100;
 const REPAIRED_WITHIN_MS = 90_000;
-/** So few that none of them waits for its turn in PostgreSQL: all go onto the queue at once. */
+/** Few enough to go to the queue at once instead of waiting in PostgreSQL. */
 const RATE = 10;
 
-/** Jobs that there was nothing to do for, by the summaries in the workers' logs. */
+/** Dropped jobs, by the summaries in the workers' logs. */
 function droppedJobs({ workers }: Installation): number {
   return workers
     .flatMap((worker) => [...worker.output().matchAll(/"outcomes":\{[^}]*"idle":(\d+)/g)])
@@ -21,7 +21,7 @@ function droppedSome(installation: Installation): Promise<string[]> {
   return Promise.resolve(droppedJobs(installation) > 0 ? [] : ['no job was dropped and counted']);
 }
 
-/** A backup of a minute ago, and a Redis that knows of what came after. */
+/** A backup from a minute ago, and a Redis that has later jobs. */
 export const postgresRestored: FaultCase = {
   name: 'postgres-restored',
   about: "an older backup of PostgreSQL with today's Redis; producers report later events again",
@@ -50,7 +50,7 @@ export const postgresRestored: FaultCase = {
   check: droppedSome,
 };
 
-/** Redis as it was before its jobs were done: they come again, and there is nothing to do. */
+/** Redis with jobs that are already done: they are consumed again, without effect. */
 export const redisRestored: FaultCase = {
   name: 'redis-restored',
   rate: RATE,
@@ -72,8 +72,8 @@ export const redisRestored: FaultCase = {
     await redis.kill();
     await redis.start();
     await rm(join(postgres.dir, 'dump.rdb'), { force: true });
-    // A consumer that is connected before its process is takes them and does nothing: then Bull
-    // gives them out again, in its second look, half a minute after the first.
+    // A consumer that connects before its process is ready takes them and does nothing; Bull hands them out again in
+    // its second check, half a minute after the first.
     const isEmpty = async () => {
       const { waiting, active } = await redis.jobs();
       return waiting + active === 0;

@@ -5,7 +5,7 @@ import type { ServiceProcess } from '../../support/service-process.js';
 const FULL_LOAD = 200;
 const STOPPED_WITHIN_MS = 25_000;
 
-/** SIGTERM, and a start when it has ended. @throws Error when the end is not an orderly one */
+/** SIGTERM, and a start after the end. @throws Error if the process did not end cleanly */
 async function restart(process: ServiceProcess): Promise<void> {
   const start = performance.now();
   const how = await process.stop();

@@ -8,25 +8,25 @@ import type { Postgres } from '../../support/stores.js';
 
 const ACCOUNTS = 10;
 const TARGETS_EACH = 10;
-/** Events a second, all accounts together: each is told to all targets of its account. */
+/** Events per second, of all accounts together: each goes to all targets of its account. */
 const EVENTS_PER_S = 20;
 const PHASE_MS = 12_000;
 const ROUNDS = 4;
-/** What the others may notice, as a multiple of the delay without any disturbance. */
+/** The allowed delay of the others, as a multiple of the undisturbed one. */
 const NOTICEABLE = 1.5;
 
 const BACKLOG = 20_000;
 const CALLS_AT_ONCE = 20;
 const RECOVERY_MS = 60_000;
 
-/** What V8 lets pile up before it collects: it rises to that and falls, for as long as one likes. */
+/** The heap that V8 fills before it collects: memory rises to that and falls, indefinitely. */
 const BUSY_MEMORY = { peakMb: 400, growthMb: 250 };
 
 const WAITING = 1_000_000;
 const SUBSCRIPTIONS = 100;
 const BURST = 3_000;
 const BURSTS = 5;
-/** As a part of the rate without anything waiting; less is not "unchanged", whatever the noise. */
+/** Share of the rate without a backlog; less is not "unchanged", whatever the noise. */
 const LEAST_RATE = 0.8;
 const MOST_REDIS_MB = 64;
 
@@ -40,7 +40,7 @@ function customersOf(installation: Installation): Promise<Account[]> {
   );
 }
 
-/** The p99 of the time from the report of an event until it arrived at each of the targets that do not hang. */
+/** The p99 of the time from an event's report to its arrival at each target that does not hang. */
 async function delayOf(customers: readonly Account[], installation: Installation): Promise<number> {
   const { receiver } = installation;
   const from = receiver.received.length;
@@ -67,7 +67,7 @@ const median = (values: readonly number[]): number => quantile(values, 0.5);
 let hang: { customers: Account[]; quiet: number[]; disturbed: number[] };
 const slowdown = (): number => median(hang.disturbed) / median(hang.quiet);
 
-/** A tenth of all targets, one of each account. */
+/** A tenth of all targets, one for each account. */
 export const targetsHang: FaultCase = {
   name: 'targets-hang',
   about: '10 of 100 targets hang, alternating with rounds in which none does',
@@ -108,7 +108,7 @@ export const targetsHang: FaultCase = {
 
 let dead: { most: number; whileOpen: number; tried: Set<string>; after: Arrival[] };
 
-/** Dead for long enough that its circuit opens, with very much to come. */
+/** Down for long enough to open its circuit, with a large backlog. */
 export const targetDead: FaultCase = {
   name: 'target-dead',
   about: '20,000 deliveries wait for a dead target, which recovers once its circuit is open',
@@ -165,7 +165,7 @@ export const targetDead: FaultCase = {
   check: ({ workers }) => {
     const started = dead.after.map(({ id }) => id);
     const oldest = started.toSorted();
-    // Those that are under way at once may overtake each other.
+    // Calls under way at the same time may overtake each other.
     const slack = CALLS_AT_ONCE * workers.length;
     const early = new Set(oldest.slice(0, BACKLOG / 10 + slack));
     const overtaken = started.slice(0, BACKLOG / 10).filter((id) => !early.has(id)).length;
@@ -185,7 +185,7 @@ export const targetDead: FaultCase = {
 let huge: { before: number[]; after: number[]; redisMb: number };
 const rate = (): number => median(huge.before) / median(huge.after);
 
-/** Half of it paused, half for targets that refuse connections. */
+/** Half of it for paused subscriptions, half for targets that refuse connections. */
 export const backlogHuge: FaultCase = {
   name: 'backlog-huge',
   about: '1,000,000 deliveries wait for paused subscriptions and dead targets',
@@ -216,7 +216,7 @@ export const backlogHuge: FaultCase = {
       [installation.accountId, SUBSCRIPTIONS, WAITING / SUBSCRIPTIONS],
     );
     await settle(postgres);
-    // Until then there is more to do: they are being called.
+    // Until then they are being called, which is extra work.
     await eventually(async () => (await closedCircuits(postgres)) === 0, Boolean, {
       what: 'the circuits open',
       ms: 90_000,
@@ -239,13 +239,13 @@ export const backlogHuge: FaultCase = {
   ],
 };
 
-/** The same before and after: PostgreSQL logs a page whole when it is changed after a checkpoint. */
+/** The same conditions before and after: PostgreSQL logs whole pages after a checkpoint. */
 async function settle(postgres: Postgres): Promise<void> {
   await postgres.query('VACUUM ANALYZE deliveries');
   await postgres.query('CHECKPOINT');
 }
 
-/** How many of the subscriptions that are dead may still be called. */
+/** How many of the dead subscriptions may still be called. */
 async function closedCircuits(postgres: Postgres): Promise<number> {
   const [row] = await postgres.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM webhooks
@@ -254,7 +254,7 @@ async function closedCircuits(postgres: Postgres): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Reports many events. @returns how long it took until all were delivered, ms */
+/** Reports many events. @returns the time until all were delivered, in ms */
 async function burst({ producer, receiver, paths }: Installation): Promise<number> {
   const start = performance.now();
   const arrived = receiver.received.length + BURST * paths.length;

@@ -4,12 +4,12 @@ import type { FaultCase } from '../harness/fault-case.js';
 import { type Arrival, confirm } from '../harness/receiver.js';
 
 const ANSWER_AFTER_MS = 400;
-/** A claim lasts 18 s with the time-out that installations have here. */
+/** A claim lasts 18 s with this installation's timeout. */
 const FROZEN_MS = 22_000;
 
 /**
- * Calls are under way when the worker stops. Half of them fail and half succeed, which it hears
- * only after others have made them again.
+ * Calls are under way when the worker stops. Half of them fail and half succeed, which it learns only after others have
+ * repeated them.
  */
 export const workerFrozen: FaultCase = {
   name: 'worker-frozen',

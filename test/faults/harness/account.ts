@@ -5,7 +5,7 @@ import { PLATFORM } from './template.js';
 
 const PASSWORD = 'account-secret';
 
-/** An account besides the customer's, with a subscription to each of some paths and a producer. */
+/** Another account, with a subscription to each of some paths and its own producer. */
 export interface Account {
   id: string;
   auth: string;
@@ -16,8 +16,8 @@ export interface Account {
 }
 
 /**
- * Makes an account. Its subscriptions are written by SQL: there may be more than an account can have.
- * @param targets where the paths are; the receiver by default
+ * Creates an account. SQL writes its subscriptions, because there may be more than the API allows. @param targets of
+ * the paths; by default the receiver
  */
 export async function makeAccount(
   { postgres, receiver, frontDoor }: Installation,
@@ -43,7 +43,7 @@ export async function makeAccount(
   };
 }
 
-/** Deletes the subscriptions of an account, as it would itself: what is pending is cancelled. */
+/** Deletes the subscriptions of an account like their owner would: pending deliveries are cancelled. */
 export async function unsubscribe(
   { frontDoor }: Installation,
   { auth, subscriptions }: Account,
@@ -52,7 +52,7 @@ export async function unsubscribe(
   for (const id of subscriptions) await call(customer, 'DELETE', `/v1/webhooks/${id}`);
 }
 
-/** How many of the notifications that were promised to some accounts never arrived. */
+/** How many promised notifications of some accounts never arrived. */
 export function lostOf(accounts: readonly Account[], { receiver }: Installation): number {
   const confirmed = receiver.confirmed();
   return accounts

@@ -5,9 +5,9 @@ import { keyOf } from './receiver.js';
 
 const LOOK_EVERY_MS = 200;
 
-/** What somebody whom the harm is no concern of may notice of it. */
+/** What an unaffected customer may notice of the fault. */
 export interface Bounds {
-  /** Notifications that arrive, as a part of the events that are reported meanwhile. */
+  /** Notifications that arrive, as a share of the events reported in that time. */
   rate: number;
   p99Ms: number;
   /** Backends of PostgreSQL that wait for a lock at the same time. */
@@ -16,7 +16,7 @@ export interface Bounds {
 
 export const UNDISTURBED: Bounds = { rate: 0.95, p99Ms: 2_000, waiting: 5 };
 
-/** A span of time, own clock in ms, and the most backends that waited for a lock in it. */
+/** A time span in ms, and the peak of backends that waited for a lock in it. */
 export interface Span {
   from: number;
   to: number;
@@ -32,7 +32,7 @@ export interface Experience extends Span {
   duplicates: number;
 }
 
-/** Counts how many backends wait for a lock while something is done. */
+/** Counts the backends that wait for a lock while an action runs. */
 export async function watched(
   { postgres }: Installation,
   work: () => Promise<unknown>,
@@ -63,8 +63,8 @@ async function look(client: pg.Client, span: Span): Promise<void> {
 }
 
 /**
- * Looks back at a span when all is quiet: what came late, or never, is known by then.
- * @param except numbers of events that do not count
+ * Evaluates a span after everything has settled, when late and missing notifications are known. @param except numbers
+ * of events that do not count
  */
 export function experienceIn(
   span: Span,
@@ -96,7 +96,7 @@ export function experienceIn(
   };
 }
 
-/** @returns what of it is beyond the bounds, a sentence each */
+/** @returns a sentence for each exceeded bound */
 export function breachesOf(seen: Experience, bounds: Bounds = UNDISTURBED): string[] {
   const rules = [
     [seen.rate >= bounds.rate, `the other account had ${seen.rate.toFixed(2)} of its rate`],

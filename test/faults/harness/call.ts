@@ -1,12 +1,12 @@
 import { request } from 'node:http';
 
-/** Who is asked, and as whom. */
+/** The server, and the user. */
 export interface Caller {
   url: string;
   auth: string;
 }
 
-/** A request to an API, on a connection of its own. @throws Error when it is not answered */
+/** Sends a request to an API on a new connection. @throws Error if there is no answer */
 export function ask(
   { url, auth }: Caller,
   method: string,
@@ -26,7 +26,7 @@ export function ask(
   });
 }
 
-/** As {@link ask}. @throws Error when it is not answered with 200 */
+/** Like {@link ask}. @throws Error unless it is answered with 200 */
 export async function call<Answer>(
   caller: Caller,
   method: string,

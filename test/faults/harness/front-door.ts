@@ -5,13 +5,13 @@ import { answersOk } from '#tools/net';
 
 const ASK_EVERY_MS = 200;
 
-/** Connections that the kernel keeps for a busy test process. It loses bytes of those beyond. */
+/** The kernel's connection queue of a busy test process. It loses bytes of connections beyond that. */
 const BACKLOG = 4_096;
 
 /**
- * The proxy in front of the API processes. It gives each connection, once a request comes in on it,
- * to one that is ready by `/health/ready`, in turn, and to the next one if that does not take it. When
- * none is ready, any will do: their 503 says more than a refused connection.
+ * The proxy in front of the API processes. It forwards each connection, once a request arrives on it, to a process that
+ * is ready by `/health/ready`, round-robin, and to the next one if that refuses. If none is ready, it uses any: a 503
+ * says more than a refused connection.
  */
 export class FrontDoor {
   private readonly ready = new Map<number, boolean>();
@@ -34,7 +34,7 @@ export class FrontDoor {
     return `http://127.0.0.1:${String((this.server?.address() as AddressInfo).port)}`;
   }
 
-  /** Gives a process nothing more, whatever it says of itself, until it is let in again. */
+  /** Sends a process no more connections, whatever its health says, until it is let in again. */
   withdraw(port: number): void {
     this.withdrawn.add(port);
   }

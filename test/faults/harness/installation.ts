@@ -21,21 +21,21 @@ import type { Environment } from '../../support/environment.js';
 import type { ServiceProcess } from '../../support/service-process.js';
 import { copy, Postgres, RedisStore } from '../../support/stores.js';
 
-/** Claims end 15 s after that; short of it, an overloaded machine would be what is measured. */
+/** Claims end 15 s after that; a shorter time would measure an overloaded machine. */
 const TIMEOUT_MS = 3_000;
-/** Many attempts, soon after each other: nothing is given up because of a fault that passes. */
+/** Many attempts in quick succession, so that temporary faults exhaust nothing. */
 const SCHEDULE = [300, 600, ...Array<number>(60).fill(1_000)];
-/** Requests of processes then tell which one made them. */
+/** Makes each request name the process that made it. */
 const WORKER_HEADER = ['--import', join(ROOT, 'test/faults/harness/worker-header.mjs')];
 
 /** Redis, whether it is one server or several. */
 type Redis = Pick<RedisStore, 'url' | 'start' | 'kill' | 'jobs' | 'command' | 'save'>;
 
-/** What a case may change of an installation. */
+/** Options of a case's installation. */
 export interface Setup {
-  /** Paths of the receiver: a subscription to each. Default: two. */
+  /** Paths of the receiver, with a subscription to each. Default: two. */
   paths?: readonly string[];
-  /** Where the subscription of a path leads. Default: to the receiver. */
+  /** Target of a path's subscription. Default: the receiver. */
   target?: (path: string, receiver: Receiver) => Promise<string>;
   /** Delays before retries, ms. Default: many short ones. */
   schedule?: readonly number[];
@@ -49,11 +49,11 @@ export interface Setup {
 
 /** PostgreSQL, Redis, two APIs behind a proxy, two workers, a receiver and a producer. */
 export class Installation {
-  /** What kept outcomes of attempts from being recorded. */
+  /** Faults that kept outcomes of attempts from being recorded. */
   readonly harms: Harm[] = [];
-  /** What customers asked for, by which their notifications are judged. */
+  /** Customer actions, which the check of their notifications considers. */
   readonly actions: Action[] = [];
-  /** By path: the subscription's own path, and where it led at first. */
+  /** By path: its subscription's path, and its first target. */
   readonly targets = new Map<string, { subscription: string; url: URL }>();
   readonly memory: MemoryWatch;
   producer!: Producer;
@@ -68,16 +68,18 @@ export class Installation {
     readonly frontDoor: FrontDoor,
     readonly receiver: Receiver,
     readonly paths: readonly string[],
-    /** Where each process shows its metrics, by its name. */
+    /** The metrics address of each process, by its name. */
     readonly metrics: ReadonlyMap<string, string>,
     readonly schedule: readonly number[],
-    /** Ends of processes that nobody here brought about. */
+    /** Unexpected ends of processes. */
     readonly unexpectedEnds: readonly string[],
   ) {
     this.memory = new MemoryWatch(this.processes);
   }
 
-  /** @param dir of its own, for everything that it writes */
+  /**
+   * @param dir for everything that it writes
+   */
   static async start(
     dir: string,
     template: Template,
@@ -166,8 +168,7 @@ export class Installation {
   }
 
   /**
-   * Does harm by which answers of receivers may go unrecorded, or be recorded late.
-   * @param processes whom it is done to; only workers record
+   * Injects a fault that may delay or lose the record of an answer. @param processes affected; only workers record
    */
   async harming(
     kind: Harm['kind'],
@@ -190,7 +191,7 @@ export class Installation {
     }
   }
 
-  /** Kills processes at the same moment, and starts them again a while later, as a supervisor does. */
+  /** Kills processes at the same moment, and restarts them a while later, like a supervisor. */
   async killAndRestart(processes: readonly ServiceProcess[], awayMs: number): Promise<void> {
     await this.harming('killed', processes, () =>
       Promise.all(processes.map((process) => process.kill())),
@@ -207,7 +208,7 @@ export class Installation {
     return row?.count ?? 0;
   }
 
-  /** How many deliveries are pending or on their way, and how many replays are running. */
+  /** How many deliveries are pending or under way, and how many replays are running. */
   async unfinished(): Promise<number> {
     const [row] = await this.postgres.query<{ count: number }>(
       `SELECT ((SELECT count(*) FROM deliveries WHERE state = 'pending' OR claimed_until > now())
@@ -216,7 +217,7 @@ export class Installation {
     return row?.count ?? 0;
   }
 
-  /** Waits until what is accepted goes onto the queue at once, and does not wait its turn in PostgreSQL. */
+  /** Waits until new events go to the queue at once instead of waiting in PostgreSQL. */
   async noBacklog(): Promise<void> {
     const marked = () => this.postgres.query('SELECT FROM webhooks WHERE backlog');
     await eventually(async () => (await marked()).length === 0, Boolean, {
@@ -224,7 +225,7 @@ export class Installation {
     });
   }
 
-  /** Makes the subscription of a path lead to the receiver, as a customer does who made a mistake. */
+  /** Points the subscription of a path to the receiver, like a customer who fixes a mistake. */
   async correct(path: string): Promise<void> {
     const target = this.targets.get(path);
     await this.call('PUT', target?.subscription ?? '', { targetUrl: this.receiver.url + path });

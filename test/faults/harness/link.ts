@@ -10,7 +10,9 @@ export class Link {
   private readonly waiting: { work: () => void; dueAt: number }[] = [];
   private server: Server | undefined;
 
-  /** @param store where it leads, asked anew for each connection */
+  /**
+   * @param store its address, evaluated for each connection
+   */
   constructor(private readonly store: () => URL) {}
 
   async listen(): Promise<void> {
@@ -18,7 +20,7 @@ export class Link {
     await once(this.server, 'listening');
   }
 
-  /** The address of the store with the link in between. */
+  /** The address of the store through the link. */
   get url(): string {
     const url = this.store();
     url.port = String((this.server?.address() as AddressInfo).port);
@@ -30,13 +32,13 @@ export class Link {
     return [...this.pairs].flatMap(({ far }) => far.localPort ?? []);
   }
 
-  /** Everything works again, but for connections that are half open: they stay silent for ever. */
+  /** Everything works again, except half-open connections, which stay silent for ever. */
   open(): void {
     this.state = 'open';
     this.delayMs = 0;
   }
 
-  /** Resets every connection, and each new one. */
+  /** Resets every connection, including new ones. */
   cut(): void {
     this.state = 'cut';
     for (const { near, far } of this.pairs) {
@@ -46,8 +48,8 @@ export class Link {
   }
 
   /**
-   * As when the far end is gone without a word: the process believes in its connections, and in new
-   * ones that it makes; the store has lost them; and nothing passes.
+   * As if the far end vanished without notice: the process believes in its connections, even new ones; the store has
+   * lost them; and nothing passes.
    */
   halfOpen(): void {
     this.state = 'halfOpen';
@@ -58,8 +60,8 @@ export class Link {
   }
 
   /**
-   * As when a firewall forgets its connections: both ends still believe in them, transactions stay
-   * open, and nothing passes ever again. New connections work.
+   * As if a firewall forgot its connections: both ends still believe in them, transactions stay open, and nothing
+   * passes ever again. New connections work.
    */
   forget(): void {
     for (const pair of this.pairs) {
@@ -71,7 +73,7 @@ export class Link {
     }
   }
 
-  /** Resets the forgotten connections, as when their ends find out. */
+  /** Resets the forgotten connections, as when their ends notice. */
   reset(): void {
     for (const { near, far } of this.forgotten) {
       near.resetAndDestroy();
@@ -80,7 +82,7 @@ export class Link {
     this.forgotten.clear();
   }
 
-  /** Everything takes so much longer, in each direction. */
+  /** Adds this delay in each direction. */
   delay(ms: number): void {
     this.delayMs = ms;
   }
@@ -125,7 +127,7 @@ export class Link {
     });
   }
 
-  /** In order: what comes when a delay has ended waits for what came before. */
+  /** In order: delayed data waits for earlier data. */
   private later(work: () => void): void {
     if (this.delayMs === 0 && this.waiting.length === 0) {
       work();

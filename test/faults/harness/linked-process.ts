@@ -3,7 +3,7 @@ import type { ServiceSetup } from '../../support/service-process.js';
 import { ServiceProcess } from '../../support/service-process.js';
 import type { Link } from './link.js';
 
-/** An API or a worker that reaches each store through a link of its own. */
+/** An API or a worker with its own link to each store. */
 export class LinkedProcess extends ServiceProcess {
   readonly postgres: Link;
   readonly redis: Link;

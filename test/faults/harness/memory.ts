@@ -1,14 +1,14 @@
 import type { ServiceProcess } from '../../support/service-process.js';
 
 const EVERY_MS = 500;
-/** What a process takes while it warms up is no growth. */
+/** Growth during warm-up does not count. */
 const WARM_AFTER_MS = 8_000;
 
 /** Watches the resident memory of processes. */
 export class MemoryWatch {
-  /** The most that any process had, in MB. */
+  /** The peak of any process, in MB. */
   peak = 0;
-  /** The most that any process grew after it was warm, in MB. */
+  /** The largest growth of any process after warm-up, in MB. */
   growth = 0;
   private readonly warm = new Map<ServiceProcess, { startedAt: number; least: number }>();
   private readonly timer: NodeJS.Timeout;

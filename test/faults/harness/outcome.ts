@@ -6,7 +6,7 @@ import type { Call, Violation } from './history/history.js';
 import type { Installation } from './installation.js';
 import type { Arrival } from './receiver.js';
 
-/** Violations that are printed of each rule. */
+/** At most this many violations of each rule are printed. */
 const PRINTED = 3;
 /** When PostgreSQL is back after a minute, 1,500 producers repeat at once: that takes 120 MB. */
 const MEMORY = { peakMb: 300, growthMb: 150 };
@@ -14,32 +14,32 @@ const MEMORY = { peakMb: 300, growthMb: 150 };
 /** A row of the report. */
 export interface Outcome {
   name: string;
-  /** Notifications that follow from events answered with 202. */
+  /** Notifications of events that were answered with 202. */
   acknowledged: number;
-  /** Those that the receiver has confirmed. */
+  /** Notifications that the receiver confirmed. */
   arrived: number;
   lost: number;
   /** Confirmations beyond the first one of a notification. */
   duplicates: number;
-  /** Those that could not be avoided, delivery by delivery; see history/checker.ts. */
+  /** Unavoidable ones, checked delivery by delivery; see history/checker.ts. */
   explained: number;
-  /** Requests of producers without an answer, and with 503; all were repeated and accepted. */
+  /** Producers' requests without an answer, and with 503; all were repeated and accepted. */
   unanswered: number;
   unavailable: number;
-  /** From the end of the harm until all was delivered, s; the longest of all rounds. */
+  /** From the end of the fault until all was delivered, in s; the longest of all rounds. */
   recoveryS: number;
-  /** The most that a process grew, MB. */
+  /** The largest growth of a process, in MB. */
   growthMb: number;
   peakMb: number;
   /** What was measured, a sentence each. */
   notes: string[];
-  /** What is not as promised, a sentence each. */
+  /** Broken promises, a sentence each. */
   broken: string[];
-  /** What PostgreSQL has on the first few duplicates that have no explanation. */
+  /** PostgreSQL's rows of the first few unexplained duplicates. */
   evidence: string[];
 }
 
-/** Compares what was acknowledged with what arrived. */
+/** Compares the acknowledged events with the notifications that arrived. */
 export async function outcomeOf(
   faultCase: FaultCase,
   installation: Installation,
@@ -92,7 +92,7 @@ export async function outcomeOf(
   return outcome;
 }
 
-/** That of a case that could not be set up: the others go on. */
+/** For a case that failed in its set-up: the others continue. */
 export function outcomeOfNone(name: string, error: unknown): Outcome {
   const reason = error instanceof Error ? error.message : String(error);
   const nothing = { acknowledged: 0, arrived: 0, lost: 0, duplicates: 0, explained: 0 };
@@ -144,7 +144,7 @@ function violating({ violations }: Verdict): string[] {
   return [...new Set(violations.flatMap(({ delivery }) => delivery ?? []))];
 }
 
-/** An id that stands for two notifications would make a receiver drop one of them. */
+/** One id for two notifications would make a receiver drop one of them. */
 function sharedIds(arrivals: readonly Arrival[]): string[] {
   const contents = new Map<string, Set<string>>();
   for (const { id, path, number } of arrivals) {

@@ -8,20 +8,22 @@ import { ROOT } from '#tools/settings';
 import type { Postgres } from '../../support/stores.js';
 import { Link } from './link.js';
 
-/** It refuses to be root, as PostgreSQL does. */
+/** PgBouncer refuses root, like PostgreSQL. */
 const NOBODY = 65_534;
 const SETTINGS = 'pgbouncer.ini';
 const USERS = 'users.txt';
 const READY_MS = 10_000;
 
-/** PgBouncer with the settings of docker compose, in transaction mode, in front of a PostgreSQL, wherever that listens now. */
+/** PgBouncer with docker compose's settings, in transaction mode, in front of a PostgreSQL at its current address. */
 export class PgBouncer {
   private constructor(
     private readonly postgres: Postgres,
     private readonly port: number,
   ) {}
 
-  /** @param dir of its own, for its settings */
+  /**
+   * @param dir for its settings
+   */
   static async start(dir: string, postgres: Postgres, programs: Programs): Promise<PgBouncer> {
     const link = new Link(() => postgres.url);
     await link.listen();
@@ -37,7 +39,7 @@ export class PgBouncer {
     await writeFile(join(dir, USERS), users.join(''));
     await writeFile(join(dir, SETTINGS), settings);
     const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-    // It finds its files in its working directory: further up it may not look.
+    // It finds its files in its working directory, because it may not read the parents.
     const options = { cwd: dir, ...user };
     const program = programs.start('pgbouncer', 'pgbouncer', [SETTINGS], options);
     void program.exited.then(() => link.close());
@@ -46,7 +48,7 @@ export class PgBouncer {
     return started;
   }
 
-  /** Like that of PostgreSQL, with PgBouncer in between. */
+  /** Like PostgreSQL's, through PgBouncer. */
   urlOf(process: 'api' | 'worker'): URL {
     const url = this.postgres.urlOf(process);
     url.port = String(this.port);

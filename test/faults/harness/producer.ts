@@ -2,19 +2,19 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keyOf } from './receiver.js';
 
-/** Longer than the service takes for any answer, the worst included. */
+/** Longer than the service ever takes to answer. */
 const PATIENCE_MS = 25_000;
 const AGAIN_MS = 300;
 const BATCH = 200;
 const PIECE = 10;
 
-/** How often requests failed, by how. */
+/** The number of failed requests, by kind. */
 export interface Failures {
   /** No answer, or a broken one. */
   unanswered: number;
   /** 503 with Retry-After. */
   unavailable: number;
-  /** Anything else: this should never be. */
+  /** Anything else, which should never happen. */
   wrong: string[];
 }
 
@@ -26,23 +26,20 @@ export interface Accepted {
   at: number;
 }
 
-/**
- * Reports events at a steady rate, each under an id of its own, and again under the same id
- * until it is accepted.
- */
+/** Reports events at a steady rate, each under a unique id, and repeats each until it is accepted. */
 export class Producer {
   readonly failures: Failures = { unanswered: 0, unavailable: 0, wrong: [] };
   /** Numbers of the events that were accepted. */
   readonly accepted = new Map<number, Accepted>();
-  /** How many were accepted as repeats of what was stored before. */
+  /** How many were accepted as repeats of stored events. */
   repeats = 0;
   private readonly reporting = new Set<Promise<void>>();
   private count = 0;
   private running = false;
 
   /**
-   * @param to.url of the API; `auth` a platform user's `username:password`; `body` what each event
-   *   has besides `id` and `data`
+   * @param to.url of the API; `auth` is a platform user's `username:password`; `body` has the members of each event
+   * besides `id` and `data`
    */
   constructor(private readonly to: { url: string; auth: string; body: object }) {}
 
@@ -52,7 +49,7 @@ export class Producer {
     void this.run(rate);
   }
 
-  /** Reports nothing new; resolves when all is accepted. */
+  /** Stops reporting new events; resolves when all are accepted. */
   async finish(): Promise<void> {
     this.running = false;
     await Promise.all(this.reporting);
@@ -63,13 +60,13 @@ export class Producer {
     await Promise.all(Array.from({ length: events }, () => this.next()));
   }
 
-  /** Reports some, so few at once that all of them go onto the queue; resolves when they are accepted. */
+  /** Reports some, few enough at a time to go to the queue directly; resolves when they are accepted. */
   async reportInPieces(count: number): Promise<void> {
     for (let made = 0; made < count; made += PIECE)
       await this.report(Math.min(PIECE, count - made));
   }
 
-  /** Reports many, a batch after the other; resolves when they are accepted. @throws when one is not */
+  /** Reports many in consecutive batches; resolves when they are accepted. @throws if one is not */
   async reportMany(events: number, batchSize = BATCH): Promise<void> {
     for (let left = events; left > 0; left -= batchSize) {
       const numbers = Array.from({ length: Math.min(left, batchSize) }, () => (this.count += 1));
@@ -84,7 +81,7 @@ export class Producer {
     }
   }
 
-  /** Reports again all that was reported since then (own clock, ms), accepted or not. */
+  /** Reports everything since then (own clock, ms) again, accepted or not. */
   async reportAgain(since: number): Promise<void> {
     const numbers = [...this.accepted]
       .filter(([, { at }]) => at >= since)
@@ -92,7 +89,9 @@ export class Producer {
     await Promise.all(numbers.map((number) => this.tracked(number)));
   }
 
-  /** What each of some subscriptions is to be told. @param paths of their targets */
+  /**
+   * The notifications that some subscriptions should get. @param paths of their targets
+   */
   promised(paths: readonly string[]): Set<string> {
     const numbers = [...this.accepted.keys()];
     return new Set(paths.flatMap((path) => numbers.map((number) => keyOf({ path, number }))));
@@ -160,7 +159,7 @@ interface Answer {
   text: string;
 }
 
-/** One request on a connection of its own, as the front door shares out connections. */
+/** One request per connection, because the front door balances connections. */
 function post(
   { url, auth }: { url: string; auth: string },
   path: string,

@@ -1,11 +1,11 @@
 import type { Postgres } from '../../support/stores.js';
 
-/** What {@link asPsql} is known by to those who look at its session. */
+/** The application name of {@link asPsql}'s session. */
 export const PSQL = 'psql';
 
 /**
- * Does something while a transaction of an operator's psql is open, which a statement began.
- * @returns how many rows the statement found
+ * Runs an action while a transaction of an operator's psql is open, which started with a statement. @returns how many
+ * rows the statement found
  */
 export async function asPsql(
   postgres: Postgres,

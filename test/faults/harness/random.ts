@@ -1,4 +1,4 @@
-/** Numbers that follow from a seed, so that a run can be repeated. */
+/** Seeded random numbers, so that a run can be repeated. */
 export class Random {
   private state: number;
 

@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Received, Receiver as AnyReceiver } from '../../support/receiver.js';
 
-/** A notification as it came in, and what became of it. */
+/** A received notification and its outcome. */
 export interface Arrival extends Received {
-  /** Of the event, as the producer counts. */
+  /** The producer's number of the event. */
   number: number;
-  /** How often this id came before. */
+  /** How often this id arrived before. */
   earlier: number;
-  /** When we were through with an answer of 2xx, as far as we know. */
+  /** When the 2xx answer was complete, as far as is known. */
   confirmedAt?: number;
-  /** Whether it came on a connection that had been used before. */
+  /** Whether the connection had been used before. */
   reused: boolean;
-  /** Status of the answer, when there was one. */
+  /** Status of the answer, if there was one. */
   answer?: number;
   /** When the whole answer was written. */
   writtenAt?: number;
@@ -20,16 +20,16 @@ export interface Arrival extends Received {
   endedAt?: number;
 }
 
-/** Answers 200, and notes that, unless the connection has ended. */
+/** Answers 200 and records it, unless the connection has ended. */
 export function confirm(arrival: Arrival, response: ServerResponse): void {
-  // Not by the callback of end(): that is called as well when there is nobody to answer.
+  // Not in the callback of end(), which runs even if nobody is there to answer.
   response.once('finish', () => (arrival.confirmedAt = Date.now()));
   response.writeHead(200).end();
 }
 
-/** Remembers how often it said yes, too; that is said with {@link confirm}. */
+/** Also counts confirmations, which {@link confirm} reports. */
 export class Receiver extends AnyReceiver<Arrival> {
-  /** Requests that were no notifications: where a redirect was followed, for one. */
+  /** Requests that were not notifications, for example after a redirect. */
   strays = 0;
   private readonly counts = new Map<string, number>();
   private readonly used = new WeakSet<Socket>();
@@ -38,7 +38,7 @@ export class Receiver extends AnyReceiver<Arrival> {
     super(confirm);
   }
 
-  /** Those that were answered with 2xx, by `path number`: more than one each are duplicates. */
+  /** Notifications answered with 2xx, by `path number`; more than one each are duplicates. */
   confirmed(): Map<string, Arrival[]> {
     const confirmed = new Map<string, Arrival[]>();
     for (const arrival of this.received) {
@@ -72,7 +72,7 @@ export class Receiver extends AnyReceiver<Arrival> {
   }
 }
 
-/** What one subscription is to be told of one event. */
+/** The expected notification of one event to one subscription. */
 export function keyOf({ path, number }: { path: string; number: number }): string {
   return `${path} ${String(number)}`;
 }

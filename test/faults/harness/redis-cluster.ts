@@ -3,12 +3,12 @@ import type { Programs } from '#tools/programs';
 import { RedisServers } from '../../support/redis-servers.js';
 import { jobsIn } from '../../support/stores.js';
 
-/** As Redis has it. */
+/** Redis' default. */
 const NODE_TIMEOUT_MS = 15_000;
-/** So many queues that each primary has some. */
+/** Enough queues that each primary has some. */
 export const SHARDS = 6;
 
-/** A Redis Cluster without replicas, whose nodes keep their ports, and nothing else, when they are started again. */
+/** A Redis Cluster without replicas. After a restart, nodes keep their ports and nothing else. */
 export class RedisCluster {
   private ports: number[] = [];
   private readonly servers: RedisServers;
@@ -40,7 +40,7 @@ export class RedisCluster {
     return (await Promise.all(answers))[0];
   }
 
-  /** How many deliveries the jobs of all queues hold that wait, and that are being taken in. */
+  /** How many deliveries the jobs of all queues hold: waiting ones, and active ones. */
   async jobs(): Promise<{ waiting: number; active: number }> {
     const cluster = new Cluster([{ host: '127.0.0.1', port: this.ports[0]! }]);
     try {

@@ -7,12 +7,12 @@ import { type Arrival, confirm } from './receiver.js';
 import type { ServiceProcess } from '../../support/service-process.js';
 
 const SUBSCRIPTIONS = 20;
-/** Each is told to all subscriptions. */
+/** Each goes to all subscriptions. */
 const EVENTS_PER_S = 5;
-/** So that calls are on their way at any moment. */
+/** So that calls are always under way. */
 const ANSWER_AFTER_MS = 200;
 
-/** Refuses by what a path says: `429` with Retry-After, `410`, or `500`. */
+/** Refuses by the path: `429` with Retry-After, `410`, or `500`. */
 export function refuse(arrival: Arrival, response: ServerResponse): void {
   const status = Number(arrival.path.split('/')[2]);
   const answer = () => {
@@ -22,8 +22,8 @@ export function refuse(arrival: Arrival, response: ServerResponse): void {
 }
 
 /**
- * An account whose targets answer 429 and 410, while something is done; with events all the time.
- * What is pending for it in the end is cancelled: it has refused it.
+ * An account whose targets answer 429 and 410 while an action runs, with continuous events. Its pending deliveries are
+ * cancelled at the end, because it has refused them.
  */
 export async function besideRefusing(
   installation: Installation,
@@ -47,7 +47,7 @@ export async function besideRefusing(
   }
 }
 
-/** Changes the subscriptions of an account at one API, all the time, and switches them on again. */
+/** Continuously changes the subscriptions of an account at one API, and switches them on again. */
 export class Changes {
   private running = true;
   private readonly loops: Promise<void>[];
@@ -57,13 +57,13 @@ export class Changes {
     this.loops = subscriptions.map(async (id) => {
       for (let count = 0; this.running; count += 1) {
         const body = { name: `name ${String(count)}`, enabled: true };
-        // What it answers while harm is done to it is its own affair.
+        // Its answers during the fault do not matter.
         await call(to, 'PUT', `/v1/webhooks/${id}`, body).catch(() => sleep(100));
       }
     });
   }
 
-  /** Begins no further one. */
+  /** Starts no further one. */
   end(): void {
     this.running = false;
   }
@@ -74,7 +74,7 @@ export class Changes {
   }
 }
 
-/** How many of the subscriptions are locked by a transaction that does not go on. */
+/** How many of the subscriptions a stalled transaction has locked. */
 export async function lockedFor(
   { postgres }: Installation,
   { subscriptions }: Account,

@@ -11,10 +11,10 @@ import type { Topology } from './topology.js';
 
 const USUAL_RATE = 40;
 const QUIET_WITHIN_MS = 120_000;
-/** What would come twice after all was delivered comes within this. */
+/** Duplicates after the last delivery arrive within this time. */
 const AFTERMATH_MS = 1_500;
 
-/** Runs a case on an installation of its own, `rounds` times in a row. */
+/** Runs a case on its own installation, `rounds` times in a row. */
 export async function runCase(
   faultCase: FaultCase,
   at: { dir: string; template: Template; random: Random; rounds: number; topology?: Topology },
@@ -48,7 +48,7 @@ export async function runCase(
   }
 }
 
-/** Waits until nothing is left to do. @throws Error when that takes too long */
+/** Waits until nothing is left to do. @throws Error if that takes too long */
 async function quiet(installation: Installation): Promise<void> {
   await eventually(
     () => installation.unfinished(),

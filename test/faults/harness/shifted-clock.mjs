@@ -1,4 +1,4 @@
-// Preloaded into a process: its clock is CLOCK_SHIFT_MS off. PostgreSQL's and ours are not.
+// Preloaded into a process to shift its clock by CLOCK_SHIFT_MS. PostgreSQL's and ours stay right.
 const shift = Number(process.env.CLOCK_SHIFT_MS);
 const TrueDate = Date;
 

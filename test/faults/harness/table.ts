@@ -31,7 +31,7 @@ export function tableOf(outcomes: readonly Outcome[]): string {
   return [line(HEADINGS), rule, ...cells.map(line)].join('\n');
 }
 
-/** Names to the left, numbers to the right. */
+/** Names are left-aligned, numbers right-aligned. */
 function pad(cell: string, column: number, width: number): string {
   return column === 0 ? cell.padEnd(width) : cell.padStart(width);
 }

@@ -6,11 +6,11 @@ import { Postgres } from '../../support/stores.js';
 
 const CLI = join(ROOT, 'dist/apps/cli/src/main.js');
 
-/** Users that every installation has, as `username:password`. */
+/** Users of every installation, as `username:password`. */
 export const CUSTOMER = 'customer:customer-secret';
 export const PLATFORM = 'platform:platform-secret';
 
-/** Data that every installation begins with: migrated, with its two users. */
+/** The initial data of every installation: migrated, with its two users. */
 export class Template {
   private constructor(readonly dir: string) {}
 

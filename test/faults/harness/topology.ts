@@ -1,4 +1,4 @@
-/** How the stores are set up: one PostgreSQL and one Redis, each reached directly, unless said otherwise. */
+/** The set-up of the stores; by default one PostgreSQL and one Redis, each reached directly. */
 export interface Topology {
   /** The processes reach PostgreSQL through PgBouncer in transaction mode. */
   pgbouncer?: boolean;

@@ -1,4 +1,4 @@
-/** Of a server that nobody trusts, under a name that nobody has; good for nothing else. */
+/** A certificate that nobody trusts, for a name that does not exist; for tests only. */
 export const untrusted = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgi+YWjJqitml1KCek

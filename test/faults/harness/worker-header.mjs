@@ -1,4 +1,4 @@
-// Preloaded into a process: each of its requests says which process made it.
+// Preloaded into a process to make each of its requests name the process.
 import { subscribe } from 'node:diagnostics_channel';
 
 subscribe('undici:request:create', (message) => {

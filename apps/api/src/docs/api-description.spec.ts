@@ -18,7 +18,7 @@ function operationsIn(items: unknown): Json[] {
   );
 }
 
-/** All schemas inside a part of the document, references followed, with where they are. */
+/** All schemas inside a part of the document with their locations, references resolved. */
 function schemasIn(part: unknown, at: string): [at: string, schema: Json][] {
   if (typeof part !== 'object' || part === null) return [];
   const { $ref: reference } = part as { $ref?: string };
@@ -43,7 +43,7 @@ const operations = [
 ];
 
 // A Go client with two operations of one name does not compile.
-it('gives every operation an operationId of its own, callbacks included', () => {
+it('gives every operation a unique operationId, callbacks included', () => {
   const ids = operations.map(({ operationId }) => operationId);
   expect(ids).toContain('applicationWebhooksCreateNotification');
   expect(ids.filter((id) => typeof id !== 'string' || id === '')).toEqual([]);
@@ -51,7 +51,7 @@ it('gives every operation an operationId of its own, callbacks included', () => 
 });
 
 // Java clients sent `{}` for `headers` and `payload` that were not set, which erased both.
-it('has no member of a request body whose type is both "object" and "null"', () => {
+it('never allows both "object" and "null" as the type of a member in a request body', () => {
   const schemas = operations.flatMap(({ operationId, requestBody }) =>
     schemasIn(requestBody, String(operationId)),
   );

@@ -3,7 +3,7 @@ import { healthRoutes, openApiDocument } from '#libs/http';
 import { identityRoutes } from '#libs/identity/http';
 import { type Config, VERSION } from '#libs/runtime';
 import { notifications, webhooksRoutes } from '#libs/webhooks/http';
-import { docsRoutes } from './docs.openapi.js';
+import { docsRoutes } from './docs.controller.js';
 
 const ABOUT = `Applications, webhook subscriptions and event notifications of a communications
 platform.

@@ -1,10 +1,9 @@
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { baseUrlOf, Public } from '#libs/http';
+import { Controller, Get, Inject } from '@nestjs/common';
+import { Answer, baseUrlOf, describeRoutes, Public, schema } from '#libs/http';
 
 /**
- * Injection token of the API description as JSON text, without servers and its first brace. It is generated
- * once, on first use.
+ * Injection token of the API description: JSON text without servers and the opening brace. It is generated once, on
+ * first use.
  */
 export const API_DESCRIPTION = Symbol('ApiDescription');
 
@@ -15,13 +14,30 @@ export class DocsController {
   constructor(@Inject(API_DESCRIPTION) private readonly description: () => Buffer) {}
 
   @Get('openapi.json')
-  openApi(@Req() request: Request, @Res() response: Response): void {
-    // All answers share the rest, which is large, while their bases differ.
-    const start = Buffer.from(`{"servers":${JSON.stringify([{ url: baseUrlOf(request) }])},`);
-    const rest = this.description();
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', start.length + rest.length);
-    response.write(start);
-    response.end(rest);
+  openApi(): Answer {
+    return new Answer((request, response) => {
+      // All answers share this large text; only the servers differ.
+      const start = Buffer.from(`{"servers":${JSON.stringify([{ url: baseUrlOf(request) }])},`);
+      const rest = this.description();
+      response.setHeader('Content-Type', 'application/json; charset=utf-8');
+      response.setHeader('Content-Length', start.length + rest.length);
+      response.write(start);
+      response.end(rest);
+    });
   }
 }
+
+/** The route of the description itself. */
+export const docsRoutes = [
+  describeRoutes(DocsController, {
+    tag: 'Description',
+    about: 'This description. `/docs` renders it for people.',
+    operations: {
+      openApi: {
+        summary: 'Get this description',
+        about: 'OpenAPI 3.1, generated from the running code.',
+        answer: schema.anyObject('', { openapi: '3.1.0' }),
+      },
+    },
+  }),
+];

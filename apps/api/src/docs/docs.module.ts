@@ -9,7 +9,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { pathOf } from '#libs/http';
 import { NotFoundError } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
-import { BuiltFiles } from '../files/built-files.js';
+import { BuiltFiles } from '../built-files.js';
 import { describeApi } from './api-description.js';
 import { API_DESCRIPTION, DocsController } from './docs.controller.js';
 
@@ -17,7 +17,7 @@ const FILES_ALONE =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
   "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The pages by their address, with where the folder of their files is from there. */
+/** The pages by their address, with the path from each to the folder of their files. */
 const PAGES: Readonly<Record<string, { name: string; root: string; policy: string }>> = {
   '/docs': reference('docs/'),
   '/docs/': reference('./'),
@@ -25,7 +25,7 @@ const PAGES: Readonly<Record<string, { name: string; root: string; policy: strin
   '/docs/receiving/': receiving('../'),
 };
 
-/** Swagger UI reads the description, sends requests, and writes HTML of its own. */
+/** Swagger UI fetches the description, sends requests, and writes its own HTML. */
 function reference(root: string) {
   return { name: 'reference.html', root, policy: `${FILES_ALONE}; connect-src 'self'` };
 }
@@ -39,8 +39,8 @@ const ASSETS = '/docs/assets/';
 const CONSOLE_LINK = /<a href="[^"]*\/console\/">.*?<\/a>/;
 
 /**
- * `/openapi.json`, and what people read without credentials: the API reference at `/docs`, and the guide for
- * receivers at `/docs/receiving`.
+ * Serves `/openapi.json` and two pages without credentials: the API reference at `/docs`, and the guide for receivers
+ * at `/docs/receiving`.
  */
 @Module({
   controllers: [DocsController],
@@ -64,7 +64,7 @@ export class DocsModule implements NestModule {
     );
   }
 
-  /** Not in a controller, whose routes are the API's and described. */
+  /** Middleware, because a controller's routes belong to the described API. */
   configure(consumer: MiddlewareConsumer): void {
     const { files } = this;
     if (!files) return;

@@ -14,8 +14,8 @@ export interface Activity {
 }
 
 /**
- * What happens in the account, from the event `open` on, until the signal. Connects again when the connection
- * breaks, and goes on where it was.
+ * The account's activity, from the event `open` on, until the signal. It reconnects when the connection breaks, and
+ * resumes after the last event.
  * @throws CommandFailure when the stream is refused, or cannot be opened the first time
  */
 export async function* activityOf(
@@ -45,7 +45,7 @@ export async function* activityOf(
 }
 
 async function* messagesOf(body: Readable): AsyncGenerator<EventSourceMessage> {
-  // Not ReadableStream.from(), which would keep the connection open until the next bytes come.
+  // Not ReadableStream.from(), which keeps the connection open until the next bytes arrive.
   const bytes = Readable.toWeb(body) as ReadableStream<Uint8Array>;
   try {
     yield* bytes.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());

@@ -12,10 +12,10 @@ interface Answer {
   next: string | undefined;
 }
 
-/** The API cannot be reached, or cannot answer now. */
+/** The API cannot be reached, or is temporarily unavailable. */
 export class UnavailableFailure extends CommandFailure {}
 
-/** The API has answered, but not as the command needs it. */
+/** The API answered with an error. */
 export class RefusedFailure extends CommandFailure {
   constructor(
     readonly status: number,
@@ -25,7 +25,7 @@ export class RefusedFailure extends CommandFailure {
   }
 }
 
-/** A running API, in the name of a user. */
+/** A connection to a running API as one user. */
 export class ApiConnection {
   private readonly authorization: string;
 
@@ -36,7 +36,7 @@ export class ApiConnection {
     this.authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   }
 
-  /** @throws CommandFailure when the request is refused or not answered, with the API's sentence */
+  /** @throws CommandFailure with the API's message when the request is refused or not answered */
   async ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: string): Promise<Answer> {
     const { statusCode, headers, body: answer } = await this.exchange(method, path, body);
     const text = await answer.text().catch((error: unknown) => this.fail(error));
@@ -45,7 +45,7 @@ export class ApiConnection {
     return { text, next: next && next.slice(next.indexOf('v1/')) };
   }
 
-  /** Like {@link ask}, for an answer in JSON. The type is the caller's to know. */
+  /** Like {@link ask}, for JSON answers. The caller knows the type. */
 
   async json<Body>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Body> {
     const { text } = await this.ask(method, path, body && JSON.stringify(body));
@@ -57,8 +57,8 @@ export class ApiConnection {
   }
 
   /**
-   * Opens an answer without an end.
-   * @throws UnavailableFailure when that may be possible later; CommandFailure when the request is refused
+   * Opens an endless answer.
+   * @throws UnavailableFailure when a later try may succeed; CommandFailure when the request is refused
    */
   async open(
     path: string,
@@ -85,7 +85,7 @@ export class ApiConnection {
       method,
       headers: {
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        // So a filter that can find nothing is refused.
+        // Makes the API refuse a filter that cannot match.
         ...(method === 'GET' && { prefer: 'handling=strict' }),
         authorization: this.authorization,
       },
@@ -95,7 +95,7 @@ export class ApiConnection {
     }).catch((error: unknown) => this.fail(error));
   }
 
-  /** Below the base's own path, with or without a trailing slash. */
+  /** Below the base URL's path, with or without a trailing slash. */
   private urlOf(path: string): URL {
     return new URL(path, this.api.href.replace(/\/*$/, '/'));
   }

@@ -38,7 +38,7 @@ export async function apiOf(options: ApiOptions, command: Command): Promise<ApiC
   return new ApiConnection(api, { username: options.user, password });
 }
 
-/** A URL in an option. Not checked by commander, whose errors repeat the value, even with a password. */
+/** Parses a URL option. Commander does not, because its errors repeat the value, even a password. */
 export function givenUrl(option: string, text: string, command: Command): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
@@ -53,7 +53,7 @@ export function givenUrl(option: string, text: string, command: Command): URL {
 async function apiOfThisMachine(): Promise<URL> {
   const { readApiAddress } = await import('#libs/runtime/config');
   const { HOST, PORT } = readApiAddress();
-  // The wildcard address is for listening, not for calling.
+  // The wildcard address works only for listening.
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;
   return new URL(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}`);
 }

@@ -8,12 +8,12 @@ import { readPassword } from '../password-input.js';
 export function addCredentialsCommands(program: Command): void {
   const credentials = program
     .command('credentials')
-    .description('list, add and remove the passwords of a user, who may have several')
+    .description('list, add and remove the passwords of a user')
     .addHelpText('after', example('credentials list demo'));
   credentials
     .command('list')
     .argument('<name>', 'username or id')
-    .description('list the credentials of a user and the time in which each is valid')
+    .description('list the credentials of a user with their periods of validity')
     .addHelpText('after', example('credentials list demo'))
     .action(list);
   credentials
@@ -71,8 +71,8 @@ async function add(name: string, options: AddOptions): Promise<void> {
 }
 
 async function timeOf(text: string): Promise<Date> {
-  // Loaded here, so that `--help` does not load it.
-  const { parseTime } = await import('#libs/http');
+  // Loaded lazily, so that `--help` stays fast.
+  const { parseTime } = await import('#libs/kernel');
   const time = parseTime(text);
   if (!time) throw new CommandFailure('--expires-at must be a time such as 2027-01-31T12:00:00Z.');
   return time;

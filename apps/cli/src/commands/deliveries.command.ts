@@ -35,10 +35,10 @@ interface ListOptions extends Options {
 export function addDeliveriesCommands(program: Command): void {
   const deliveries = program
     .command('deliveries')
-    .description('show, repeat and cancel the deliveries of an account, by a running API')
+    .description('list, show, repeat and cancel deliveries of an account through a running API')
     .addHelpText('after', example('deliveries list --status 5xx'));
   withApiOptions(deliveries.command('list'), 'account')
-    .description('list deliveries, the newest first')
+    .description('list deliveries, newest first')
     .option('--webhook <id>', 'of this subscription', numericId)
     .option('--application <id>', 'of events of this application', numericId)
     .addOption(stateOption())
@@ -49,7 +49,7 @@ export function addDeliveriesCommands(program: Command): void {
     )
     .option('--since <time>', 'of events from this time on, such as 2027-01-31T12:00:00Z')
     .option('--until <time>', 'of events before this time')
-    .option('--limit <n>', 'at most so many', wholeNumber(1, MAX_LISTED), 50)
+    .option('--limit <n>', 'at most this many', wholeNumber(1, MAX_LISTED), 50)
     .addHelpText('after', example('deliveries list --status 5xx'))
     .action(list);
   withApiOptions(deliveries.command('tail'), 'account')
@@ -126,7 +126,7 @@ async function tail(options: ListOptions, command: Command): Promise<void> {
     const isWanted =
       (webhook ?? delivery.webhookId) === delivery.webhookId &&
       (state ?? delivery.state) === delivery.state;
-    // An attempt is followed by its delivery.
+    // The stream sends the delivery after each attempt.
     if (isWanted) print(options, data, `${lineOf(delivery)}${attempt && `  ${attempt}`}`);
     attempt = '';
   }

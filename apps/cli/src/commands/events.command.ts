@@ -28,14 +28,14 @@ export function addEventsCommands(program: Command): void {
     .addHelpText('after', example('events send --application 1'));
   const command = events
     .command('send')
-    .description('send sample events, by default one of each kind, or those of a file');
+    .description('send sample events, by default one of each kind, or the events of a file');
   withApiOptions(command, 'platform')
     .option(
       '--from-file <file>',
-      'send the events of a file as they are: an object of JSON, an array, the body of a batch, or an object on each line; - for standard input',
+      'send the events of a file as they are: a JSON object, a JSON array, the body of a batch, or one object per line; - for standard input',
     )
     .addOption(new Option('--event <kind>', 'send only this kind').choices(REPORTED_KINDS))
-    .addOption(new Option('--resource <resource>', 'what the events are about').choices(RESOURCES))
+    .addOption(new Option('--resource <resource>', 'the resource of the events').choices(RESOURCES))
     .option('--application <id>', 'events of this application', numericId)
     .option('--account <id>', 'events of this account', numericId)
     .option('--count <n>', `how many of each kind, 1 to ${MAX_COUNT}`, wholeNumber(1, MAX_COUNT), 1)
@@ -44,7 +44,7 @@ export function addEventsCommands(program: Command): void {
     .action(send);
 }
 
-/** What the samples are like, which a file decides by itself. */
+/** Options for samples, which a file excludes. */
 const OF_SAMPLES = ['event', 'resource', 'application', 'account', 'count', 'id'];
 
 async function send(options: SendOptions, command: Command): Promise<void> {

@@ -13,7 +13,7 @@ export function addImportApplicationsCommand(program: Command): void {
         '(each may have a `password`), `applications`, or both',
     )
     .description(
-      'import applications, and their users, that were created elsewhere, with their ids; all or nothing',
+      'import applications and their users from elsewhere, keeping their ids; all or nothing',
     )
     .addHelpText('after', example('import-applications old-applications.json'))
     .action(run);
@@ -39,7 +39,7 @@ async function run(file: string, options: OutputOptions): Promise<void> {
   print(options, imported, `imported ${counted.join(' and ')}`);
 }
 
-/** Says in which part of the file the faults are. */
+/** Adds the part of the file to the faults. */
 async function located<Result>(part: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -26,7 +26,7 @@ interface ListenOptions extends ApiOptions, OutputOptions {
   application?: string;
 }
 
-/** Options by what they are for. */
+/** Options by the mode that they belong to. */
 const ANSWERS = ['status', 'failFirst', 'retryAfter', 'delay'];
 const WITH_PORT = ['host', ...ANSWERS];
 const WITHOUT_PORT = ['url', 'user', 'passwordStdin', 'event', 'resource', 'application'];
@@ -38,12 +38,12 @@ export function addListenCommand(program: Command): void {
     .argument('[port]', 'port to listen on; 0 for any free port', wholeNumber(0, 65_535))
     .description(
       'receive notifications, verify their signatures and print them, until Ctrl-C; without a port, ' +
-        'those of an account, by subscriptions that exist as long as the command runs',
+        'receive those of an account through temporary subscriptions',
     )
     .option('--forward-to <url>', 'post each notification to this web application')
     .option(
       '--secret <key>',
-      'secret or public key of a subscription, to verify with; without a port, a secret to sign ' +
+      'key to verify with, a secret or public key; without a port, a secret to sign ' +
         'with (default: a new one, which is printed); may be repeated',
       collect,
       [],
@@ -65,7 +65,7 @@ export function addListenCommand(program: Command): void {
         EVENT_KINDS,
       ),
     )
-    .option('--resource <resources>', 'only about these, such as call,sms', 'all')
+    .option('--resource <resources>', 'only for these resources, such as call,sms', 'all')
     .option('--application <id>', 'only of this application', numericId)
     .optionsGroup('')
     .addHelpText('after', example('listen 4000 --secret whsec_…'))
@@ -94,7 +94,7 @@ async function listen(
   else refuse(WITHOUT_PORT, (option) => `option ${option} excludes a port`);
   const { forwardTo: url } = options;
   const forwardTo = url === undefined ? undefined : givenUrl('forward-to', url, command);
-  const byApplication = 'the web application of --forward-to decides about the answer, not';
+  const byApplication = 'the web application of --forward-to sets the answer, not';
   if (forwardTo) refuse(ANSWERS, (option) => `${byApplication} ${option}`);
   const show = (arrival: Arrival): void => {
     print(options, arrivalObject(arrival), arrivalText(arrival));
@@ -113,7 +113,7 @@ async function listenOn(
   const { host, status, failFirst, retryAfter, delay } = options;
   const answers = { status, failFirst, retryAfter, delayMs: delay, forwardTo };
   const receiver = new Receiver(signatureCheck(options.secret, command), answers, show);
-  // Registered first, because a program that reads the first line may stop us at once.
+  // Registered first, because a program that reads the first line may send the signal at once.
   const stopped = stopSignal();
   const bound = await receiver.listen(port, host);
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound}/`;
@@ -169,7 +169,7 @@ async function listenToAccount(
   );
 }
 
-/** Not checked by commander, whose errors repeat the value. */
+/** Parsed here, because commander's errors repeat the value. */
 function signatureCheck(secrets: string[], command: Command): SignatureCheck {
   try {
     return new SignatureCheck(secrets);

@@ -76,7 +76,7 @@ function lineOf(id: string, name: string, role: string, status: string, joined: 
 
 async function create(username: string, options: CreateOptions): Promise<void> {
   const given = options.passwordStdin ? await readPassword() : undefined;
-  const { UsernameTaken } = await import('#libs/identity');
+  const { UsernameTakenError } = await import('#libs/identity');
   const { withUsers } = await import('../services.js');
   await withUsers(async (users) => {
     try {
@@ -90,8 +90,8 @@ async function create(username: string, options: CreateOptions): Promise<void> {
       const created = { id, username: name, role, password };
       print(options, created, `created ${name} (id ${id}, role ${role})${shown}`);
     } catch (error) {
-      // Of two concurrent commands, one creates the user and both succeed.
-      if (!(options.ifMissing && error instanceof UsernameTaken)) throw error;
+      // If two commands run concurrently, one creates the user and both succeed.
+      if (!(options.ifMissing && error instanceof UsernameTakenError)) throw error;
       print(options, { username, exists: true }, `${username} already exists`);
     }
   });

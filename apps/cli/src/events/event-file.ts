@@ -4,17 +4,17 @@ import { nameOf, notJson, parsed, readText } from '../json-file.js';
 
 /** An event in a file. */
 export interface FileEvent {
-  /** Its place for people: `line 3` if each line of the file has an event, else `event 3`. */
+  /** Its position, for messages: `line 3` if each line has an event, otherwise `event 3`. */
   place: string;
-  /** As it is written in the file. */
+  /** The text as written in the file. */
   text: string;
-  /** What it is about, as far as the file says. */
+  /** Event kind and resource; `?` if the file does not say. */
   event: string;
   resource: string;
 }
 
 /**
- * The events of a file: a JSON object, an array of them, the body of a batch, or an object on each line.
+ * Reads the events of a file: a JSON object, an array of objects, the body of a batch, or one object per line.
  * @param file a path, or `-` for standard input
  * @throws CommandFailure
  */
@@ -30,7 +30,7 @@ export async function readEvents(file: string): Promise<FileEvent[]> {
   return events.map(({ one, place }) => {
     const value = parsed(one);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new CommandFailure(`In ${nameOf(file)}, ${place} is no JSON object.`);
+      throw new CommandFailure(`In ${nameOf(file)}, ${place} is not a JSON object.`);
     }
     const { event, resource } = value as { event?: unknown; resource?: unknown };
     return { place, text: one, event: word(event), resource: word(resource) };
@@ -54,7 +54,7 @@ function linesOf(file: string, text: string): string[] {
   throw notJson(nameOf(file), isFirst ? text : `${'\n'.repeat(faulty)}${lines[faulty]!}`);
 }
 
-/** The API says what is wrong with another value. */
+/** The API reports other values. */
 function word(value: unknown): string {
   return typeof value === 'string' ? value : '?';
 }

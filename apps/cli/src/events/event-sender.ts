@@ -1,6 +1,6 @@
 import type { ApiConnection } from '../api/api-connection.js';
 
-/** The largest batch that the API accepts, and a size that it accepts without being configured for more. */
+/** The API's largest batch, and a size that it accepts by default. */
 const MAX_BATCH = 1_000;
 const MAX_BYTES = 1_000_000;
 
@@ -9,9 +9,9 @@ export type EventAnswer =
   { href: string; duplicate: boolean; deliveries: number } | { error: string };
 
 /**
- * Reports events to an API like a producer, in batches if there is more than one, and yields the answers in
+ * Sends events to an API in the way of a producer, in batches if there is more than one, and yields the results in
  * order.
- * @param events JSON texts, which are sent as they are
+ * @param events JSON texts, sent unchanged
  * @throws CommandFailure when a whole request is refused or not answered
  */
 export async function* sendEvents(

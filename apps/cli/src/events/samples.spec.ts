@@ -87,7 +87,7 @@ describe('sampleEvents', () => {
     expect(sample.data['accountId']).toMatch(/^\d+$/);
   });
 
-  it('is about messages for smsdlr and about calls for records by default', () => {
+  it('defaults to messages for smsdlr and to calls for records', () => {
     const usual = sampleEvents({ events: ['smsdlr', 'cdrCreated', 'cdrRated'], count: 1 }, NOW);
     expect(usual.map(({ event, resource }) => `${event} ${resource}`)).toEqual([
       'smsdlr sms',

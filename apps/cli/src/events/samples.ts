@@ -21,7 +21,7 @@ export interface SampleEvent {
 /** The requested samples. */
 export interface SampleRequest {
   events: readonly ReportedKind[];
-  /** By default the usual resource of each event. */
+  /** By default, the usual resource of each event kind. */
   resource?: Resource | undefined;
   applicationId?: string | undefined;
   accountId?: string | undefined;
@@ -35,8 +35,8 @@ export interface SampleRequest {
 const SAMPLE_ACCOUNT = '83346';
 
 /**
- * Sample events with the fields that real platforms send. One event of each kind forms a set about the same
- * call, like a call record and its rating.
+ * Sample events with the fields that real platforms send. One event of each kind forms a set about the same call, like
+ * a call record and its rating.
  */
 export function sampleEvents(request: SampleRequest, now: Date): SampleEvent[] {
   const { events, applicationId, accountId, count, id } = request;

@@ -1,14 +1,11 @@
 import { request } from 'undici';
 
 const TIMEOUT_MS = 30_000;
-/** Headers of one connection (RFC 9110, section 7.6.1), and those that follow from the body and the target. */
+/** Headers of a single connection (RFC 9110, section 7.6.1), and headers that depend on the body and the target. */
 const OF_CONNECTION =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/;
 
-/**
- * Posts a notification to a web application.
- * @returns the status of its answer; or why there is none
- */
+/** Posts a notification to a web application. @returns its status, or why there is none */
 export async function forward(
   url: URL,
   headers: NodeJS.Dict<string | string[]>,

@@ -10,7 +10,7 @@ describe('readableBody', () => {
     expect(readable(JSON.stringify(value, null, 4))).toBe(JSON.stringify(value, null, 2));
   });
 
-  it('keeps big numbers, repeated keys and escapes as they were sent', () => {
+  it('keeps large numbers, repeated keys and escapes as sent', () => {
     const text = String.raw`{"n":12345678901234567890.10,"k":1,"k":2,"u":"\u00e4\/"}`;
     expect(readable(text).replaceAll(/\n\s*|(?<=:) /g, '')).toBe(text);
   });

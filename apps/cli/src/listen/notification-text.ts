@@ -1,8 +1,8 @@
 import { inOneLine } from '../output.js';
 
-/** A request, or a notification, as it is printed. */
+/** A printed request or notification. */
 export interface Arrival {
-  /** `POST /path`; absent for what came by the stream. */
+  /** `POST /path`; absent if it came from the stream. */
   request?: string;
   /** Whether the signature is genuine. */
   verdict?: string;
@@ -11,7 +11,7 @@ export interface Arrival {
   body?: Buffer;
 }
 
-/** An arrival for people: a line, and the body. */
+/** The text for people: a line, and the body. */
 export function arrivalText({ request = '', verdict, outcome, body }: Arrival): string {
   const time = new Date().toTimeString().slice(0, 8);
   const members = body ? stringMembers(body, ['event', 'resource', 'id']).join(' ') : '';
@@ -20,21 +20,21 @@ export function arrivalText({ request = '', verdict, outcome, body }: Arrival): 
   return `${inOneLine(line)}${text}`;
 }
 
-/** An arrival for programs. */
+/** The object for programs. */
 export function arrivalObject({ body, ...arrival }: Arrival): object {
   return { at: new Date().toISOString(), ...arrival, ...(body && { body: body.toString() }) };
 }
 
 /**
- * Formats a notification's body. Only the blanks between the tokens of JSON change: big numbers, repeated
- * keys and the order stay, as the product promises.
+ * Formats a notification's body. Only whitespace between JSON tokens changes: large numbers, repeated keys and the
+ * order stay, as the product promises.
  */
 export function readableBody(body: Buffer): string {
   const text = body.toString();
   return isJson(text) ? indented(text) : text;
 }
 
-/** The named members of a JSON object that are strings; none for other texts. */
+/** The named members of a JSON object that are strings; none if the text is not an object. */
 export function stringMembers(body: Buffer, names: readonly string[]): string[] {
   const text = body.toString();
   const value: unknown = isJson(text) ? JSON.parse(text) : undefined;

@@ -3,12 +3,12 @@ import type { Schemas } from '#libs/client';
 import type { EventKind } from '#libs/webhooks/domain';
 import { type ApiConnection, RefusedFailure } from '../api/api-connection.js';
 
-/** No address will ever have this name (RFC 2606). The path names this machine, and then the process. */
+/** A reserved name that never resolves (RFC 2606). The path identifies this machine and this process. */
 const THIS_MACHINE = `https://listen.invalid/${encodeURIComponent(hostname())}/`;
 const NAME = 'switchhook listen';
 const NOT_FOUND = 404;
 
-/** Which events the command wants. */
+/** The events that the command wants. */
 export interface Wanted {
   events: readonly EventKind[];
   resource: string;
@@ -16,8 +16,8 @@ export interface Wanted {
 }
 
 /**
- * Subscriptions that exist while the command runs; those of a killed command, until the next one starts. They
- * are paused, so nothing is sent to their target.
+ * Subscriptions that exist while the command runs. After a crash, the next run removes them. They are paused, so
+ * nothing is sent to their target.
  */
 export class OwnSubscriptions {
   private readonly ids: string[] = [];
@@ -43,7 +43,7 @@ export class OwnSubscriptions {
     return this.ids.includes(id);
   }
 
-  /** The newest deliveries of all of them, oldest first. */
+  /** The newest deliveries of all these subscriptions, oldest first. */
   async deliveries(): Promise<Schemas['Delivery'][]> {
     const lists = this.ids.map((id) =>
       this.api.json<Schemas['Delivery'][]>('GET', `v1/webhooks/${id}/deliveries?limit=1000`),
@@ -56,7 +56,7 @@ export class OwnSubscriptions {
     for (const id of this.ids.splice(0)) await this.delete(id);
   }
 
-  /** Only those of this machine, because it is not known here whether others are still in use. */
+  /** Only those of this machine: for others it is unknown whether they are in use. */
   private async removeLeftovers(): Promise<void> {
     const all = await this.api.json<Schemas['Webhook'][]>('GET', 'v1/webhooks?scope=all');
     for (const { id, name, targetUrl } of all) {
@@ -65,7 +65,7 @@ export class OwnSubscriptions {
     }
   }
 
-  /** It may be deleted already, by hand or by another command. */
+  /** A user or another command may have deleted it already. */
   private async delete(id: string): Promise<void> {
     await this.api.ask('DELETE', `v1/webhooks/${id}`).catch((error: unknown) => {
       if (!(error instanceof RefusedFailure && error.status === NOT_FOUND)) throw error;
@@ -73,7 +73,7 @@ export class OwnSubscriptions {
   }
 }
 
-/** Whether no other process has this id. */
+/** Whether no process has this id. */
 function isGone(pid: string): boolean {
   if (!/^[1-9]\d{0,8}$/.test(pid)) return false;
   if (Number(pid) === process.pid) return true;
@@ -81,7 +81,7 @@ function isGone(pid: string): boolean {
     process.kill(Number(pid), 0);
     return false;
   } catch (error) {
-    // Otherwise it is the process of another user.
+    // Otherwise the process belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }

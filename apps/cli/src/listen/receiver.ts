@@ -8,7 +8,7 @@ import { forward } from './forwarding.js';
 import type { Arrival } from './notification-text.js';
 import type { SignatureCheck } from './signature-check.js';
 
-/** What a web application should answer to a notification that is not genuine. */
+/** The recommended answer to a notification that is not genuine. */
 const BAD_REQUEST = 400;
 const FAILING = 503;
 const METHOD_NOT_ALLOWED = 405;
@@ -67,10 +67,10 @@ export class Receiver {
     await closed;
   }
 
-  /** Never rejects: a failure is printed as the outcome. */
+  /** Never rejects: it prints a failure as the outcome. */
   private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== 'POST') {
-      // From a browser or a script that waits for the start. It does not count for failFirst.
+      // From a browser, or from a script that waits for the start. It does not count for failFirst.
       response.writeHead(METHOD_NOT_ALLOWED, { Allow: 'POST' }).end();
       const what = `${request.method ?? ''} ${request.url ?? ''}`;
       this.print({ request: what, outcome: 'is not a notification' });
@@ -96,7 +96,7 @@ export class Receiver {
     this.print({ request: path, verdict, outcome, headers: request.headers, body });
   }
 
-  /** @returns a status; or why the web application could not be asked for one */
+  /** @returns a status, or why the web application could not be asked for one */
   private answerTo(request: IncomingMessage, body: Buffer): Promise<number | string> | number {
     const { forwardTo, failFirst, status } = this.answers;
     if (forwardTo) return forward(forwardTo, request.headers, body);

@@ -20,7 +20,7 @@ export class SignatureCheck {
 
   /**
    * @param keys secrets and public keys; a signature of any of them is accepted
-   * @throws Error for a key that is not `whsec_` or `whpk_` and Base64; the message does not contain it
+   * @throws Error for a key that is not `whsec_` or `whpk_` followed by Base64; the message does not contain the key
    */
   constructor(keys: readonly string[]) {
     this.verifiers = keys.map((key) => {
@@ -35,7 +35,7 @@ export class SignatureCheck {
     });
   }
 
-  /** Whether a notification may be genuine, and in a few words why or why not. */
+  /** Whether a notification may be genuine, and the reason in a few words. */
   judge(headers: IncomingHttpHeaders, body: Buffer): { verdict: string; isRefused: boolean } {
     if (this.verifiers.length === 0)
       return { verdict: 'unverified (no --secret)', isRefused: false };

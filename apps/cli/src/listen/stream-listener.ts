@@ -12,10 +12,10 @@ export interface Notified {
 }
 
 /**
- * Gives the notifications of an account to a function, one after the other, without an address that the
- * platform can reach: it follows the stream with subscriptions of its own, and removes them at the end.
+ * Passes the notifications of an account to a function, one after the other, without a reachable address: it follows
+ * the stream with temporary subscriptions, and removes them at the end.
  * @param secrets sign the notifications
- * @param onStart called once nothing is missed any more
+ * @param onStart called once nothing can be missed any more
  * @throws CommandFailure
  */
 export async function listenByStream(
@@ -36,7 +36,7 @@ export async function listenByStream(
   };
   try {
     for await (const { event, data } of activityOf(api, signal)) {
-      // There is another one each time that the connection broke.
+      // Each reconnection sends one more.
       if (event === 'open' && !isStarted) {
         isStarted = true;
         await own.create(wanted);

@@ -8,19 +8,19 @@ import { accountsLike } from './account-search.js';
 import { useAccountShown } from './account.js';
 import { RefusedError, sentenceOf } from './api.js';
 
-/** At most so many are offered; others are found by typing. */
+/** Offers at most this many accounts; typing finds the others. */
 const OFFERED = 100;
 
-/** Picks whose data a page shows, for the platform: by `accountId` in the address. */
+/** Lets the platform pick the account that a page shows: `accountId` in the address. */
 export function AccountPicker({
   none,
 }: {
-  /** What the field says without an account. */
+  /** The placeholder when no account is picked. */
   none: string;
 }) {
   const { accountId } = useAccountShown();
   const [, setSearch] = useSearchParams();
-  /** What was typed, as long as the list is open. */
+  /** The typed text while the list is open. */
   const [typed, setTyped] = useState<string>();
   const [active, setActive] = useState(0);
   const id = useId();
@@ -67,7 +67,7 @@ export function AccountPicker({
       const chosen = offered[active];
       if (chosen) pick(String(chosen.id));
       else if (typed.trim() === '') pick(undefined);
-      // It may be beyond those that are offered.
+      // The account may not be among those offered.
       else find.mutate(typed.trim());
     } else if (event.key === 'Escape' && isOpen) {
       event.preventDefault();
@@ -109,7 +109,7 @@ export function AccountPicker({
           </button>
         )}
         {isOpen && (
-          // The field keeps the focus.
+          // Keep the focus in the field.
           <div className="account-choices" onMouseDown={(event) => event.preventDefault()}>
             {offered.length > 0 && (
               <div id={id} role="listbox" aria-label="Accounts">
@@ -142,7 +142,7 @@ export function AccountPicker({
 
 function noteOf(found: number | undefined): string {
   if (found === undefined) return 'Loading …';
-  if (found === 0) return 'No account is called so.';
+  if (found === 0) return 'No account has this name.';
   return found > OFFERED ? `${found.toLocaleString('en')} accounts. Type to find one.` : '';
 }
 

@@ -14,6 +14,6 @@ it.each([
   ['41', ['acme']],
   ['4', ['acme-test', 'acme', 'globex']],
   ['nobody', []],
-])('finds accounts by "%s", the one of that name first', (text, names) => {
+])('finds accounts by "%s", an exact match first', (text, names) => {
   expect(namesLike(text)).toEqual(names);
 });

@@ -1,6 +1,6 @@
 import type { Schemas } from './api.js';
 
-/** Those whose name or id has a text in it; one that is called so is the first. */
+/** The accounts whose name or id contains a text, an exact match of the name first. */
 export function accountsLike(accounts: readonly Schemas['User'][], text: string) {
   const wanted = text.trim().toLowerCase();
   const isCalled = ({ id, username }: Schemas['User']) =>

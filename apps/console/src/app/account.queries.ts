@@ -2,9 +2,9 @@ import { queryOptions } from '@tanstack/react-query';
 import { nextPageOf } from '#libs/client';
 import { answerOf, api, RefusedError, type Schemas } from './api.js';
 
-/** In one answer of the API. */
+/** Accounts per request. */
 const PAGE = 1_000;
-/** Of more, those that are missing are found by their whole name or id. */
+/** Accounts beyond these are found by their whole name or id. */
 const MOST = 10_000;
 
 /** The first accounts, to choose from. */
@@ -29,7 +29,7 @@ export const userQuery = (user: string) =>
 
 /** @throws RefusedError with 404 if there is none */
 export async function readUser(user: string, signal?: AbortSignal) {
-  // What is neither an id nor a username could be a path of its own, such as `..`.
+  // Anything else could be a path segment, such as `..`.
   if (!/^[\da-z][\w.@-]*$/i.test(user)) throw new RefusedError(404, undefined);
   const params = { path: { user } };
   return answerOf(api.GET('/v1/users/{user}', { params, ...(signal && { signal }) }));

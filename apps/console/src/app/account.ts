@@ -1,15 +1,15 @@
 import { useSearchParams } from 'wouter';
 import { useUser } from './session.js';
 
-/** Whose data a page shows. */
+/** The account whose data a page shows. */
 export interface AccountShown {
-  /** For requests of the API: absent for one's own account and, where the platform sees all accounts at once, for all. */
+  /** The parameter for API requests: absent for the user's own account and for all accounts at once. */
   accountId?: string;
-  /** Whether it is the user's own account alone, in which everything may be changed. */
+  /** Whether it is the user's own account, where everything may be changed. */
   isOwn: boolean;
 }
 
-/** The account that the platform has picked, by `accountId` in the address; for others, their own. */
+/** For the platform, the account in `accountId` of the address; for others, their own. */
 export function useAccountShown(): AccountShown {
   const { role, userId } = useUser();
   const [search] = useSearchParams();

@@ -1,13 +1,13 @@
-/** Built files lie in `assets/`, one level below the console. */
+/** Built files are in `assets/`, one level below the console. */
 const up = '..';
 
-/** Where the console is served, with a slash at the end: a proxy may have put a path before it. */
+/** The URL of the console, with a trailing slash. A proxy may add a path prefix. */
 const HOME = import.meta.env.DEV
   ? new URL('/console/', location.href)
   : new URL(`${up}/`, import.meta.url);
 
-/** What the paths of pages begin with, for the router. */
+/** The prefix of page paths, for the router. */
 export const BASE_PATH = HOME.pathname.slice(0, -1);
 
-/** What the paths of the API begin with. */
+/** The prefix of API paths. */
 export const API_URL = new URL(up, HOME).href.replace(/\/$/, '');

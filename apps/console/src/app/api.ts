@@ -8,14 +8,14 @@ export { answerOf, RefusedError };
 export type { Schemas } from '#libs/client';
 
 /**
- * The typed client of the API, in the name of the session. A 401 leads to the login. What a page reads again by
- * itself does not extend the session.
+ * The typed client of the API. It uses the session's cookie, and a 401 shows the login. Background requests do not
+ * extend the session.
  */
 export const api = createClient({
   baseUrl: API_URL,
   fetch: async (request) => {
     if (!isAttended()) request.headers.set('X-Unattended', 'true');
-    // Filters in the address may be mistyped: the API says so.
+    // Filters in the address may be mistyped: the API reports the fault.
     request.headers.set('Prefer', 'handling=strict');
     const response = await fetch(request);
     const isLogin = request.method === 'POST' && request.url.endsWith('/v1/session');
@@ -25,16 +25,16 @@ export const api = createClient({
 });
 
 /**
- * The JSON text of an answer, in which large numbers keep all their digits: ask for it with `parseAs: 'text'`.
- * @throws RefusedError
+ * An answer as JSON text, so that large numbers keep all their digits: call with `parseAs: 'text'`. @throws
+ * RefusedError
  */
 export function rawAnswerOf(call: Promise<Answer<unknown>>): Promise<string> {
   return answerOf(call) as Promise<string>;
 }
 
-const CHANGED = 'It has been changed meanwhile. Look at it again before you go on.';
+const CHANGED = 'It has changed in the meantime. Check it before you go on.';
 
-/** A sentence for people about anything that went wrong. */
+/** Describes an error in one sentence for the user. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof RefusedError) return error.status === 412 ? CHANGED : error.message;
   if (error instanceof TypeError) return 'The server did not answer. Check your connection.';
@@ -42,8 +42,8 @@ export function sentenceOf(error: unknown): string {
 }
 
 /**
- * What is wrong with each field, by its name; empty if the error is not about fields.
- * @param labels what the inputs are called: see {@link inWords}
+ * The fault of each field, by the field's name; empty if the error is not about fields.
+ * @param labels of the inputs: see {@link inWords}
  */
 export function faultsOf(
   error: unknown,
@@ -53,7 +53,7 @@ export function faultsOf(
   return inWords(Object.fromEntries(faults.map(({ field, message }) => [field, message])), labels);
 }
 
-/** What is wrong with a form and cannot be said beside one of its inputs; undefined if all can. */
+/** The fault of a form that no input can show; undefined if the inputs show all faults. */
 export function otherProblem(error: unknown, names: readonly string[]): string | undefined {
   if (!error || areAllShown(faultsOf(error), names)) return undefined;
   return sentenceOf(error);

@@ -6,7 +6,7 @@ import { LoginPage } from './login.js';
 import { sessionQuery } from './session.js';
 import { Shell } from './shell.js';
 
-/** The login, or the page of the address inside of the shell. */
+/** The login, or the current page inside the shell. */
 export function App() {
   const { data, error, refetch } = useQuery(sessionQuery);
   if (data) return data.user ? <Shell key={data.user.userId} /> : <LoginPage {...data} />;

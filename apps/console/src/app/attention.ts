@@ -1,8 +1,8 @@
-/** The API notes when a session was used to the minute, too. */
+/** The API, too, notes to the minute when a session was last used. */
 const RECENT_MS = 60_000;
 const INPUTS = ['pointerdown', 'pointermove', 'wheel', 'keydown'] as const;
 
-// Somebody has just opened the page.
+// Opening the page counts as input.
 let lastInputAt = Date.now();
 
 for (const input of INPUTS) {
@@ -12,7 +12,7 @@ for (const input of INPUTS) {
   window.addEventListener(input, note, { capture: true, passive: true });
 }
 
-/** Whether somebody uses the page, as far as it can tell. */
+/** Whether somebody used the page within the last minute. */
 export function isAttended(): boolean {
   return Date.now() - lastInputAt < RECENT_MS;
 }

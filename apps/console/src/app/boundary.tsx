@@ -10,11 +10,11 @@ async function tryAgain(): Promise<void> {
 
 interface Props {
   children: ReactNode;
-  /** What is shown instead; unless given, a page that says what went wrong. */
+  /** Replaces the failed content; by default, a page with the error. */
   fallback?: ReactNode;
 }
 
-/** Contains what goes wrong inside of it; what is around it still works. */
+/** Contains errors of its children, so that the rest of the page keeps working. */
 export class Boundary extends Component<Props, { error: unknown }> {
   override state: { error: unknown } = { error: undefined };
 

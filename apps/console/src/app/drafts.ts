@@ -7,8 +7,8 @@ import { SESSION_KEY, type SessionState } from './session-state.js';
 import { Store, useStore } from './store.js';
 
 /**
- * What was typed and is not saved, by user, page and form. A draft outlives its form, whatever ends that: the
- * form shows it again when the same user comes back. It stays in memory, because it may hold secrets.
+ * Unsaved input, by user, page and form. A draft outlives its form: the form shows it again when the same user returns.
+ * Drafts stay in memory because they may hold secrets.
  */
 const drafts = new Store<ReadonlyMap<string, unknown>>(new Map());
 
@@ -24,17 +24,17 @@ function keepOnly(isKept: (key: string) => boolean): void {
   if (kept.length < drafts.get().size) drafts.set(new Map(kept));
 }
 
-/** What another user typed is gone after a login. */
+/** A login as another user drops the previous user's drafts. */
 export function forgetDraftsOfOthers(userId: number | string): void {
   keepOnly((key) => key.startsWith(`${userId} `));
 }
 
-/** For a page whose subject was deleted. */
+/** For a page whose resource was deleted. */
 export function forgetDraftsAt(path: string): void {
   keepOnly((key) => key.split(' ')[1] !== path);
 }
 
-/** What was typed into a form of this page. `keep(undefined)` forgets it, once it is saved or discarded. */
+/** The draft of a form on this page. Call `keep(undefined)` once it is saved or discarded. */
 export function useDraft<Draft>(name: string) {
   const { userId } = useUser();
   const [path] = useLocation();
@@ -44,7 +44,7 @@ export function useDraft<Draft>(name: string) {
   useEffect(() => () => sayIfKept(key), [key]);
   return {
     draft: latest(),
-    /** The draft of now, for callbacks that were made before. */
+    /** Reads the current draft, for callbacks created earlier. */
     latest,
     keep: (draft: Draft | undefined) => {
       const next = new Map(drafts.get());
@@ -55,7 +55,7 @@ export function useDraft<Draft>(name: string) {
   };
 }
 
-/** Whether there is a draft of a form of this page. */
+/** Whether a form on this page has a draft. */
 export function useHasDraft(name: string): boolean {
   const { userId } = useUser();
   const [path] = useLocation();
@@ -63,7 +63,7 @@ export function useHasDraft(name: string): boolean {
 }
 
 function sayIfKept(key: string): void {
-  // After a session has ended, the login leads back to the form.
+  // After the session ends, the login returns to the form.
   const isLoggedIn = queryClient.getQueryData<SessionState>(SESSION_KEY)?.user !== undefined;
   if (isLoggedIn && drafts.get().has(key)) {
     showToast(

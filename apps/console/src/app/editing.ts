@@ -1,26 +1,26 @@
 import { useDraft } from './drafts.js';
 
-/** What a form holds: texts by the names of its inputs. */
+/** The values of a form, by the names of its inputs. */
 export type Texts = Record<string, string>;
 
-/** Something that is edited, as it is now, and its version: the `ETag`. */
+/** The current state of the edited resource, and its version: the `ETag`. */
 export interface Edited<Values extends Texts> {
   values: Values;
   version: string;
 }
 
-/** The name of the draft of a page's form. */
+/** The name of the form's draft. */
 export const EDITED = 'edited';
 
 interface Draft<Values extends Texts> {
-  /** What was edited. */
+  /** The state that the edit started from. */
   base: Edited<Values>;
   values: Values;
 }
 
 /**
- * The values of a form about something that others may change meanwhile. Until something is typed, it follows
- * what they change; afterwards it keeps the version that was edited, which `If-Match` protects.
+ * The values of a form about a resource that others may change. Without input, it follows their changes. From the first
+ * input on, it keeps the version that was edited, for `If-Match`.
  */
 export function useEditing<Values extends Texts>(now: Edited<Values>) {
   const { draft, latest, keep } = useDraft<Draft<Values>>(EDITED);
@@ -28,7 +28,7 @@ export function useEditing<Values extends Texts>(now: Edited<Values>) {
   const values = draft?.values ?? now.values;
   const theirs = changedNames(edited.values, now.values);
   const isOutdated = now.version !== edited.version;
-  // Nothing that the form has was changed, but for example a pause.
+  // Only other members changed, for example a pause.
   const base = theirs.length === 0 ? now : edited;
 
   function put(next: Draft<Values>): void {
@@ -40,14 +40,14 @@ export function useEditing<Values extends Texts>(now: Edited<Values>) {
     values,
     base,
     isDirty: draft !== undefined,
-    /** What others have changed since, by name; undefined if nothing. */
+    /** The fields that others have changed since, by name; undefined if none. */
     changedByOthers: isOutdated && theirs.length > 0 ? theirs : undefined,
     change: (some: Partial<Values>) => put({ base, values: { ...values, ...some } }),
-    /** These values are stored now, as this version. More may have been typed since they were sent. */
+    /** Marks these values as stored in this version. The user may have typed more since they were sent. */
     saved: (stored: Values, version: string) =>
       put({ base: { values: stored, version }, values: latest()?.values ?? stored }),
     discard: () => keep(undefined),
-    /** Puts the own changes on top of what others have changed. */
+    /** Reapplies the user's changes to the version that others changed. */
     rebase: () => {
       const own = changedNames(edited.values, values).map((name) => [name, values[name]]);
       put({ base: now, values: { ...now.values, ...Object.fromEntries(own) } as Values });

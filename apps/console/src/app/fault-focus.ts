@@ -1,9 +1,9 @@
 import { type RefObject, useEffect, useRef } from 'react';
 
 /**
- * For a form: leads to the first input that something is wrong with.
+ * Moves the focus to the first input with a fault.
  * @param error of the API
- * @param own faults that were found before anything was sent
+ * @param own faults that were found before sending
  */
 export function useFaultFocus(error: unknown, own?: object): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null);

@@ -5,14 +5,14 @@ const FAULTS = {
   name: 'name is required.',
   '/headers/X-A': 'It is empty.',
   '/headers/X-B': 'It is too long.',
-  '/retry/timeoutMs': 'It is no number.',
+  '/retry/timeoutMs': 'It is not a number.',
 };
 
 describe('the fault of a field', () => {
-  it('includes those of what is inside of it', () => {
+  it('includes the faults of nested fields', () => {
     expect(faultAt(FAULTS, 'name')).toBe('name is required.');
     expect(faultAt(FAULTS, 'headers')).toBe('It is empty. It is too long.');
-    expect(faultAt(FAULTS, 'retry/timeoutMs')).toBe('It is no number.');
+    expect(faultAt(FAULTS, 'retry/timeoutMs')).toBe('It is not a number.');
     expect(faultAt(FAULTS, 'targetUrl')).toBeUndefined();
   });
 });
@@ -25,7 +25,7 @@ describe('the faults of a form', () => {
 
   it('are not shown if there are none, or one is about the whole body', () => {
     expect(areAllShown({}, ['name'])).toBe(false);
-    expect(areAllShown({ '': 'It is no object.' }, ['name'])).toBe(false);
+    expect(areAllShown({ '': 'It is not an object.' }, ['name'])).toBe(false);
   });
 });
 

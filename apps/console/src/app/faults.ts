@@ -1,24 +1,24 @@
-/** What is wrong with a request, by field; one inside of another is a JSON Pointer. */
+/** The faults of a request, by field; nested fields are JSON Pointers. */
 export type Faults = Readonly<Record<string, string>>;
 
 const isAt = (field: string, name: string): boolean =>
   field === name || field === `/${name}` || field.startsWith(`/${name}/`);
 
-/** What is wrong with a field, and with everything inside of it; undefined if nothing. */
+/** The fault of a field and of everything inside it; undefined if there is none. */
 export function faultAt(faults: Faults, name: string): string | undefined {
   const found = Object.entries(faults).filter(([field]) => isAt(field, name));
   return found.length === 0 ? undefined : found.map(([, message]) => message).join(' ');
 }
 
-/** Whether there are faults, and each of them is shown beside an input of one of these names. */
+/** Whether there are faults, and one of these inputs can show each. */
 export function areAllShown(faults: Faults, names: readonly string[]): boolean {
   const fields = Object.keys(faults);
   return fields.length > 0 && fields.every((field) => names.some((name) => isAt(field, name)));
 }
 
 /**
- * Faults in the words of a form: the API's messages begin with the name of the field, or with the JSON Pointer to
- * what is inside of it, and may mention other fields.
+ * Rewords faults for a form. The API's messages start with the field's name, or with the JSON Pointer to a nested
+ * value, and may mention other fields.
  * @param labels by name, or by path: `retry/timeoutMs`
  */
 export function inWords(faults: Faults, labels: Faults): Record<string, string> {
@@ -32,7 +32,7 @@ export function inWords(faults: Faults, labels: Faults): Record<string, string> 
   );
 }
 
-/** Names that are no words. */
+/** Names that are not ordinary words. */
 const CAMEL_CASE = /\b[a-z]+[A-Z]\w*/g;
 
 /** `Headers (X-Api-Key)`, `Retries (2)`. */
@@ -46,6 +46,6 @@ function wordOf(field: string, labels: Faults): string | undefined {
   return undefined;
 }
 
-/** People count from one. */
+/** Users count from one. */
 const partText = (part: string): string =>
   /^\d+$/.test(part) ? String(Number(part) + 1) : part.replaceAll('~1', '/').replaceAll('~0', '~');

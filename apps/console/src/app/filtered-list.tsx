@@ -5,7 +5,7 @@ import { NO_MATCH } from '../components/notice.js';
 import { PagedTable, type PagedTableProps } from '../components/paged-table.js';
 import { faultsOf, otherProblem, RefusedError } from './api.js';
 
-/** A list by the filters in the address, with what is wrong with them. */
+/** A list that is filtered by the address. It shows which filters are wrong. */
 export function FilteredList<Row extends { id: string }>({
   filters,
   search,
@@ -18,13 +18,13 @@ export function FilteredList<Row extends { id: string }>({
   filters: readonly Filter[];
   /** See {@link FilterBar}. */
   search?: ReactNode;
-  /** What stands in place of the list if there is nothing at all. If there is, absent: nothing matches. */
+  /** Replaces the list if there are no rows without filters either. Absent if there are: then nothing matches. */
   empty: ReactNode;
   /** Above the rows. */
   note?: ReactNode;
-  /** What is open beside the list. */
+  /** The open row's panel, beside the list. */
   beside?: ReactNode;
-  /** What can be done with the list. */
+  /** Buttons for the list. */
   children?: ReactNode;
 }) {
   const { error } = table.list;
@@ -54,7 +54,7 @@ export function FilteredList<Row extends { id: string }>({
   );
 }
 
-/** The filters in the address that this list does not have; undefined if there are none. */
+/** The filters in the address that this list does not know; undefined if there are none. */
 function unknownFilter(error: Error, names: readonly string[]): string | undefined {
   const unknown = Object.keys(faultsOf(error)).filter((name) => !names.includes(name));
   return unknown.length === 0

@@ -9,7 +9,7 @@ import { useFaultFocus } from './fault-focus.js';
 const textsOf = (form: HTMLFormElement): Texts => Object.fromEntries(new FormData(form)) as Texts;
 
 /**
- * A dialog that makes something. It asks before it loses what was typed. If the page is left meanwhile, the draft
+ * A dialog with a form that creates something. It asks before it discards input. If the user leaves the page, the draft
  * named `label` is kept: open the dialog again with `useHasDraft`.
  */
 export function FormDialog({
@@ -22,13 +22,13 @@ export function FormDialog({
   children,
 }: {
   label: string;
-  /** What the button says. */
+  /** The button's text. */
   action: string;
-  /** Of the inputs, by the API's names. */
+  /** Of the inputs, by the API's field names. */
   labels: Readonly<Record<string, string>>;
-  /** The request, and why the API refused it. */
+  /** The request, and the API's refusal. */
   made: { error: Error | null; isPending: boolean };
-  /** Gets the text of an input by its name, and what to call when it is done. */
+  /** Gets a function that reads an input by its name, and a callback for when it is done. */
   onSubmit: (text: (name: string) => string, done: () => void) => void;
   onClose: () => void;
   /** The inputs. */
@@ -101,7 +101,7 @@ export function FormDialog({
           onConfirm={leave}
           onClose={() => setIsAsked(false)}
         >
-          <p>What you typed is lost.</p>
+          <p>Your input will be lost.</p>
         </Confirm>
       )}
     </>

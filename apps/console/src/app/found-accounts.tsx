@@ -13,13 +13,13 @@ import { Problem } from './problem.js';
 
 type User = Schemas['User'];
 
-/** The text in the address that accounts are searched for. */
+/** The search text in the address. */
 export function useWantedAccount(): string {
   const [search] = useSearchParams();
   return (search.get('search') ?? '').trim();
 }
 
-/** Finds as one types; what is searched for is in the address. */
+/** Searches while the user types; the text is in the address. */
 export function AccountSearch() {
   const [search, setSearch] = useSearchParams();
   return (
@@ -42,7 +42,7 @@ export function AccountSearch() {
 
 const keyOf = ({ id }: User): string => String(id);
 
-/** The accounts whose name or id has a text in it; without one, all. */
+/** The accounts whose name or id contains the search text; without one, all accounts. */
 export function FoundAccounts({
   wanted,
   ...table
@@ -56,7 +56,7 @@ export function FoundAccounts({
   const [location] = useLocation();
   const { data, error, isPending } = useQuery(accountsQuery);
   const known = accountsLike(data ?? [], wanted);
-  // It may be beyond those that were read.
+  // The account may not be among those that were loaded.
   const other = useQuery({
     ...userQuery(wanted),
     ...((isPending || known.length > 0) && { queryFn: skipToken }),
@@ -70,9 +70,9 @@ export function FoundAccounts({
         <Table {...table} rows={found} keyOf={keyOf} />
       ) : (
         !other.isFetching && (
-          <EmptyState title="No account is called so.">
+          <EmptyState title="No account has this name.">
             <p>
-              Type a part of its name, or its id. <Link href={location}>Show all accounts</Link>
+              Type part of its name, or its id. <Link href={location}>Show all accounts</Link>
             </p>
           </EmptyState>
         )

@@ -10,16 +10,16 @@ import { faultsOf, sentenceOf } from './api.js';
 import { loadOverview } from './pages.js';
 import { forgetData, logIn, LoginError } from './session.js';
 
-/** A text by the operator of the installation, such as whom to ask for an account. */
+/** The operator's text on the login page, for example whom to ask for an account. */
 const HINT = document.querySelector<HTMLMetaElement>('meta[name=login-hint]')?.content;
 
 const MISSING = { username: 'Type your username.', password: 'Type your password.' };
 
-/** Shown at every address while nobody is logged in, so that the login leads back to where one was. */
+/** The login. It keeps the address, so that the user returns to the same page. */
 export function LoginPage({ expired }: { expired: boolean }) {
   useTitle('Log in');
   useEffect(forgetData, []);
-  // It is loaded while the credentials are typed.
+  // Loads the first page while the user types the credentials.
   useEffect(() => void loadOverview().catch(() => undefined), []);
   const form = useRef<HTMLFormElement>(null);
   const [missing, setMissing] = useState<Partial<typeof MISSING>>({});
@@ -28,7 +28,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
   const login = useMutation({
     mutationFn: ({ username, password }: { username: string; password: string }) =>
       logIn(username, password),
-    // Most often, the password is what was mistyped.
+    // Usually the password was mistyped.
     onError: () => inputOf('password')?.select(),
   });
 
@@ -79,7 +79,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
   );
 }
 
-/** The API says no more, so that nobody learns which accounts there are. */
+/** The API says no more, so that logins do not reveal which accounts exist. */
 const WRONG = 'The username or the password is wrong, or the account is locked.';
 
 function loginSentence(error: Error): string {

@@ -11,15 +11,15 @@ import { queryClient } from './query-client.js';
 import { reloadIfUp } from './reload.js';
 import './theme.js';
 
-/** A shell this young names the newest files, so that another one would not help. */
+/** A shell this recent already names the newest files, so reloading would not help. */
 const YOUNG_MS = 10_000;
 
-// After an upgrade, the files of the page that is open are gone. The new shell names the new ones.
+// After an upgrade, the open page's files are gone. A new shell names the new ones.
 window.addEventListener('vite:preloadError', () => {
   if (performance.now() > YOUNG_MS) void reloadIfUp();
 });
 
-// While the session is asked for: no text is to change its width later.
+// Load fonts while the session is checked, so that no text changes its width later.
 for (const font of ['Inter', 'JetBrains Mono']) {
   void document.fonts.load(`1em '${font}'`).catch(() => undefined);
 }

@@ -1,9 +1,9 @@
 import { useMemo, useSyncExternalStore } from 'react';
 
-/** Below this width, in CSS pixels, the side bar is a drawer, and a panel is a page. */
+/** Below this width, in CSS pixels, the sidebar becomes a drawer, and a panel becomes a page. */
 const NARROW = window.matchMedia('(width < 900px)');
 
-/** Whether a media query holds. */
+/** Whether a media query matches. */
 function useMedia(query: MediaQueryList): boolean {
   return useSyncExternalStore(
     (onChange) => {
@@ -16,6 +16,6 @@ function useMedia(query: MediaQueryList): boolean {
 
 export const useIsNarrow = (): boolean => useMedia(NARROW);
 
-/** Whether the window has at least so many CSS pixels. */
+/** Whether the window is at least this many CSS pixels wide. */
 export const useFits = (width: number): boolean =>
   useMedia(useMemo(() => window.matchMedia(`(width >= ${width}px)`), [width]));

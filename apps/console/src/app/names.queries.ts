@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query';
 import { answerOf, api } from './api.js';
 
-/** The names of more are not worth their reading: ids stand for them. */
+/** Reads the names of at most this many; the others are shown by id. */
 const limit = 500;
-/** Changes made in the console are seen at once, all the same. */
+/** Changes made in the console invalidate names at once. */
 const staleTime = 60_000;
 
 /** The account's first applications, for their names. */

@@ -4,7 +4,7 @@ import { accountsQuery } from './account.queries.js';
 import { namedApplicationsQuery, namedSubscriptionsQuery } from './names.queries.js';
 import { useUser } from './session.js';
 
-/** What has a name, for the palette, and the texts in which it is searched. */
+/** A named resource for the palette, and the texts to search it by. */
 export function useNamed() {
   const { role } = useUser();
   const { data: accounts = [] } = useQuery({ ...accountsQuery, enabled: role === 'platform' });
@@ -35,12 +35,12 @@ export function useNamed() {
   ];
 }
 
-/** A filter by application, chosen by its name. */
+/** A filter by application that offers the names. */
 export function useApplicationFilter(): Filter {
   return useNamedFilter('applicationId', 'Application', useQuery(namedApplicationsQuery).data);
 }
 
-/** A filter by subscription, chosen by its name or, without one, its target. */
+/** A filter by subscription that offers the names or, without one, the targets. */
 export function useSubscriptionFilter(): Filter {
   const { data } = useQuery(namedSubscriptionsQuery);
   const named = data?.map(({ id, name, targetUrl }) => ({ id, name: name ?? targetUrl }));
@@ -53,7 +53,7 @@ function useNamedFilter(
   among: readonly { id: string; name: string }[] = [],
 ): Filter {
   const { role } = useUser();
-  // The platform has not got the names of others' things to choose from.
+  // The platform does not read the names of other accounts' resources.
   if (role === 'platform' && among.length === 0) return { name, label, kind: 'choice' };
   const sorted = among.toSorted((one, other) => one.name.localeCompare(other.name));
   return {
@@ -63,13 +63,15 @@ function useNamedFilter(
   };
 }
 
-/** `Support line (5)`, or the id alone if the name is not known. */
+/** `Support line (5)`; the id alone if the name is unknown. */
 export function ApplicationName({ id }: { id: string }) {
   const { data } = useQuery(namedApplicationsQuery);
   return <Named id={id} among={data} />;
 }
 
-/** `application Support line (5)`. @param none what stands there without one */
+/**
+ * `application Support line (5)`. @param none the text without an application
+ */
 export function OfApplication({ id, none }: { id: string | undefined; none: string }) {
   if (id === undefined) return none;
   return (
@@ -79,25 +81,27 @@ export function OfApplication({ id, none }: { id: string | undefined; none: stri
   );
 }
 
-/** `Billing (7)`, or the id alone if it has no name, or that is not known. */
+/** `Billing (7)`; the id alone if it has no name or the name is unknown. */
 export function SubscriptionName({ id }: { id: string }) {
   const { data } = useQuery(namedSubscriptionsQuery);
   return <Named id={id} among={data} />;
 }
 
-/** Its name, or the id if that is not known. */
+/** The name; the id if the name is unknown. */
 export function NameOfApplication({ id }: { id: string }) {
   const { data = [] } = useQuery(namedApplicationsQuery);
   return data.find((one) => one.id === id)?.name ?? id;
 }
 
-/** Its name alone; undefined if it has none, or that is not known. */
+/** The name alone; undefined if it has none or it is unknown. */
 export function useNameOfSubscription(id: string): string | undefined {
   const { data = [] } = useQuery(namedSubscriptionsQuery);
   return data.find((one) => one.id === id)?.name;
 }
 
-/** {@link useNameOfSubscription}. @param otherwise what stands there without one */
+/**
+ * {@link useNameOfSubscription}. @param otherwise the text without a name
+ */
 export function NameOfSubscription({ id, otherwise }: { id: string; otherwise: string }) {
   return useNameOfSubscription(id) ?? otherwise;
 }

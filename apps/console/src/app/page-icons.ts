@@ -12,13 +12,13 @@ import {
   Zap,
 } from 'lucide-react';
 
-/** Of the pages for developers, by name. */
+/** Icons of the developers' pages, by name. */
 export const DEVELOPER_ICONS: Readonly<Record<string, LucideIcon>> = {
   'Receiving guide': BookOpen,
   'API reference': Braces,
 };
 
-/** By path. */
+/** Icons of pages, by path. */
 export const PAGE_ICONS: Readonly<Record<string, LucideIcon>> = {
   '/installation': Gauge,
   '/overview': LayoutDashboard,

@@ -2,12 +2,14 @@ import { type InfiniteData, infiniteQueryOptions, type QueryKey } from '@tanstac
 import { type Answer, nextPageOf } from '#libs/client';
 import { answerOf } from './api.js';
 
-/** A list of the API as far as it was read, page by page. */
+/** The pages of a list that were read so far. */
 export type PagedList<Row> = InfiniteData<{ rows: Row[]; next: { after: string } | undefined }>;
 
 const PAGE_ROWS = 200;
 
-/** A list of the API. @param read asks for a page, with what it is given as a part of the query */
+/**
+ * A paged list of the API. @param read requests a page; its argument is part of the query
+ */
 export function pagedQuery<Row>(
   queryKey: QueryKey,
   read: (page: { after?: string; limit: number }, signal: AbortSignal) => Promise<Answer<Row[]>>,

@@ -2,21 +2,27 @@ import { type ComponentProps, type ComponentType, createElement, lazy, useState 
 import type { Resource } from './resource-ids.js';
 import type { Session } from './session-state.js';
 
-/** A page of the console. Its file is loaded when it is first opened. */
+/** A page of the console. Its file is loaded when the page is first opened. */
 export interface PageEntry {
   /** Below `/console`, with parameters as `:id`. */
   path: string;
-  /** Its name in the navigation and the palette; a page without one is reached from others. */
+  /** The name in the navigation and the palette. A page without one is reached by links. */
   name?: string;
-  /** What going there does, for the palette alone. */
+  /** The palette's text for the action of opening the page. */
   action?: string;
-  /** Who has it; everybody unless said. */
+  /** The role that has the page; every role by default. */
   role?: Session['role'];
-  /** What it shows one of, with its id as `:id`: the palette opens it by a pasted id. */
+  /** The type of resource that it shows, with `:id` in the path: the palette opens a pasted id there. */
   shows?: Resource;
-  /** Whether the platform picks there whose data it shows, of `one` account or also of `any`: the page calls `useAccountShown`. */
+  /**
+   * Whether the platform picks the account that it shows: `one` account, or also `any`. The page calls
+   * `useAccountShown`.
+   */
   byAccount?: 'any' | 'one';
-  /** Whether it is of one's own account alone: the platform, which looks at those of others, is not led there. */
+  /**
+   * Whether it shows only the user's own account, so that the palette does not offer it while the platform looks at
+   * another one.
+   */
   ofOwn?: true;
   Component: ComponentType<{ params: Record<string, string> }>;
 }
@@ -25,7 +31,7 @@ type Component = PageEntry['Component'];
 
 let Overview: Component | undefined;
 
-/** Loads what most users see first. */
+/** Preloads the pages that most users open first. */
 export async function loadOverview(): Promise<{ default: Component }> {
   Overview = (await import('../pages/overview/overview-page.js')).default;
   return { default: Overview };
@@ -33,7 +39,7 @@ export async function loadOverview(): Promise<{ default: Component }> {
 
 const LazyOverview = lazy(loadOverview);
 
-/** React shows a skeleton for 300 ms when it has to wait for a file, even if the file is there. */
+/** React shows a skeleton for at least 300 ms when it waits for a file, even one that is already loaded. */
 function OverviewPage(props: ComponentProps<Component>) {
   const [Page] = useState(() => Overview ?? LazyOverview);
   return createElement(Page, props);
@@ -49,7 +55,7 @@ const developmentPages: PageEntry[] = import.meta.env.DEV
     ]
   : [];
 
-/** All pages, in the order of the navigation. A user's first one is where `/console/` leads. */
+/** All pages, in navigation order. `/console/` opens the first one that the user has. */
 export const PAGES: readonly PageEntry[] = [
   {
     path: '/installation',
@@ -142,7 +148,7 @@ export const PAGES: readonly PageEntry[] = [
   ...developmentPages,
 ];
 
-/** The pages that a role has. */
+/** The pages of a role. */
 export function pagesFor(role: Session['role']): PageEntry[] {
   return PAGES.filter((page) => page.role === undefined || page.role === role);
 }

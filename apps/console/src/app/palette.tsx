@@ -18,7 +18,7 @@ import { DEVELOPER_ICONS, PAGE_ICONS } from './page-icons.js';
 import { type PageOfResource, pagesOfId } from './resource-ids.js';
 import { Store, useStore } from './store.js';
 
-/** The headings in their order, and the icon of what is under each. */
+/** The headings in their order, each with the icon of its entries. */
 const GROUPS: Readonly<Record<string, LucideIcon>> = {
   Open: CornerDownLeft,
   Pages: CornerDownLeft,
@@ -30,17 +30,17 @@ const GROUPS: Readonly<Record<string, LucideIcon>> = {
   Console: Settings2,
 };
 
-/** Something that the palette finds and does. */
+/** An entry of the palette. */
 export interface Command {
   name: string;
-  /** What tells it from others of the same name. */
+  /** Distinguishes it from entries with the same name. */
   detail?: string | undefined;
-  /** The heading that it is under. */
+  /** Its heading. */
   group: string;
   run: () => void;
 }
 
-/** A page that may have a name in the navigation. */
+/** A page with an optional name in the navigation. */
 type OfferedPage = PageOfResource & { name?: string };
 
 /** Offers at most this many named entries. */
@@ -51,7 +51,7 @@ const isOpen = new Store(false);
 
 export const openPalette = (): void => isOpen.set(true);
 
-/** Offers commands in the palette, as long as the component is shown. */
+/** Offers commands in the palette while the component is mounted. */
 export function useCommands(offered: readonly Command[]): void {
   const names = offered.map(({ name, group }) => `${group}\t${name}`).join('\n');
   const run = useEffectEvent((index: number) => offered[index]?.run());
@@ -66,7 +66,7 @@ export function useCommands(offered: readonly Command[]): void {
   }, [names]);
 }
 
-/** Ctrl-K: finds pages, does actions, and opens what has a name or URL, or a pasted id. */
+/** Ctrl-K: finds pages, runs actions, and opens resources by name, URL or pasted id. */
 export function Palette({ pages }: { pages: readonly OfferedPage[] }) {
   const shown = useStore(isOpen);
   useEffect(() => {
@@ -213,7 +213,7 @@ function OpenPalette({ pages }: { pages: readonly OfferedPage[] }) {
   );
 }
 
-/** Pages have the icons of the side bar. */
+/** Pages have the sidebar's icons. */
 function iconOf({ name, group }: Command, pages: readonly OfferedPage[]): LucideIcon {
   if (group === 'Actions' && name.startsWith('New ')) return Plus;
   const path = group === 'Pages' ? pages.find((page) => page.name === name)?.path : undefined;

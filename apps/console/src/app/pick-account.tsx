@@ -4,7 +4,7 @@ import { AccountSearch, FoundAccounts, useWantedAccount } from './found-accounts
 import { useIsNarrow } from './media.js';
 import type { PageEntry } from './pages.js';
 
-/** Stands in the place of a page that shows one account, until the platform has picked it. */
+/** Replaces a page that shows one account until the platform picks one. */
 export function PickAccount({ page: { path, name = '' } }: { page: PageEntry }) {
   const columns = ACCOUNT_COLUMNS[useIsNarrow() ? 'phone' : 'all'];
   return (

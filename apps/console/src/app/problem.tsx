@@ -3,13 +3,13 @@ import { EmptyState } from '../components/notice.js';
 import { Page } from '../components/page.js';
 import { RefusedError, sentenceOf } from './api.js';
 
-/** Says what went wrong, if something did. */
+/** Describes an error, if there is one. */
 export function Problem({
   error,
   children,
 }: {
   error: Error | null | undefined;
-  /** What follows the sentence. */
+  /** Follows the sentence. */
   children?: ReactNode;
 }) {
   return (
@@ -22,16 +22,16 @@ export function Problem({
   );
 }
 
-/** The page of something that is loading, does not exist, or could not be read. */
+/** A page that is loading, does not exist, or could not be read. */
 export function Unavailable({
   title,
   error,
   children,
 }: {
-  /** Of the page: what it shows one of. */
+  /** The type of resource on the page. */
   title: string;
   error: Error | null;
-  /** Why it may not exist, and where to go. */
+  /** Why it may be missing, and where to go. */
   children: ReactNode;
 }) {
   const isMissing = error instanceof RefusedError && error.status === 404;

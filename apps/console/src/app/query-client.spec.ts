@@ -6,7 +6,7 @@ const queryKey = ['delivery'];
 
 afterEach(() => queryClient.clear());
 
-/** Shows what is read. Each read is answered by the test. */
+/** Shows the data. The test answers each read. */
 function shown() {
   const answers: ((value: string) => void)[] = [];
   const observer = new QueryObserver(queryClient, {
@@ -17,7 +17,7 @@ function shown() {
   return { answers, observer };
 }
 
-it('reads again what changed during its first read, once', async () => {
+it('repeats a first read once if the data changed during it', async () => {
   const { answers, observer } = shown();
   const both = [1, 2].map(() => queryClient.invalidateQueries({ queryKey }));
   answers[0]!('pending');
@@ -29,7 +29,7 @@ it('reads again what changed during its first read, once', async () => {
   expect(answers).toHaveLength(2);
 });
 
-it('reads once what did not change meanwhile', async () => {
+it('reads once if the data did not change', async () => {
   const { answers, observer } = shown();
   await queryClient.invalidateQueries({ queryKey: ['webhook'] });
   answers[0]!('succeeded');

@@ -7,18 +7,18 @@ import {
 } from '@tanstack/react-query';
 import { RefusedError } from '#libs/client';
 
-/** Refusals do not change by repetition; a server that is away comes back. */
+/** Retrying does not change a refusal; a server that is down may come back. */
 function isWorthRetrying(failures: number, error: Error): boolean {
   const isRefusal = error instanceof RefusedError && error.status < 500;
   return !isRefusal && failures < 2;
 }
 
 /**
- * TanStack Query reads again what is invalidated, unless it is being read for the first time: that answer
- * counts as fresh, although it may be older than what was told since. Here it is read again afterwards.
+ * TanStack Query refetches invalidated queries, except those being fetched for the first time: it takes that answer as
+ * fresh although it may predate the invalidation. Here such a query is fetched again.
  */
 class ConsoleQueryClient extends QueryClient {
-  /** What was invalidated during its first read. */
+  /** Queries that were invalidated during their first fetch. */
   private readonly outdated = new Set<Query>();
 
   override async invalidateQueries<Key extends QueryKey = QueryKey>(
@@ -38,7 +38,9 @@ class ConsoleQueryClient extends QueryClient {
 const isReadForTheFirstTime = ({ state }: Query) =>
   state.data === undefined && state.fetchStatus === 'fetching';
 
-/** What was read of the API. The stream keeps fresh what is shown; what is shown again is read again. */
+/**
+ * The cache of API answers. The stream keeps the queries on screen fresh; others are fetched again when they are shown.
+ */
 export const queryClient = new ConsoleQueryClient({
   defaultOptions: {
     queries: { staleTime: 0, retry: isWorthRetrying, refetchOnWindowFocus: false },

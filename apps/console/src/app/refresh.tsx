@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
 
-/** Reads a list again; beside the title of its page. */
+/** Reloads a list; beside the title of its page. */
 export function Refresh({
   list: { isFetching, refetch },
 }: {

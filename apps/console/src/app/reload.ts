@@ -1,4 +1,4 @@
-/** Loads the page anew if the server answers: else the browser's own error page would take its place. */
+/** Reloads the page if the server answers; otherwise the browser's error page would replace it. */
 export async function reloadIfUp(): Promise<boolean> {
   const isUp = await fetch(location.href, { cache: 'no-store' }).then(
     ({ ok }) => ok,

@@ -16,13 +16,13 @@ const pathsOf = (pasted: string, pages: Parameters<typeof pagesOfId>[1] = PAGES)
 
 describe('a pasted id', () => {
   it.each([UUID, ` ${UUID.toUpperCase()}\n`])(
-    'that is a UUID is a delivery or an event: %j',
+    'offers a delivery and an event for a UUID: %j',
     (id) => {
       expect(pathsOf(id)).toEqual([`/deliveries/${UUID}`, `/events/${UUID}`]);
     },
   );
 
-  it('that is a number is a subscription, an application or an account', () => {
+  it('offers a subscription, an application and an account for a number', () => {
     expect(pagesOfId('4711', PAGES)).toEqual([
       { name: 'Open this subscription', path: '/subscriptions/4711' },
       { name: 'Open this application', path: '/applications/4711' },
@@ -30,7 +30,7 @@ describe('a pasted id', () => {
     ]);
   });
 
-  it('leads only to pages that the user has', () => {
+  it('offers only pages that the user has', () => {
     expect(pathsOf('4711', PAGES.slice(0, 4))).toEqual(['/subscriptions/4711']);
     expect(pathsOf(UUID, [])).toEqual([]);
   });
@@ -45,7 +45,7 @@ describe('a pasted id', () => {
     `${UUID}0`,
     'deliveries',
     '../1',
-  ])('is not %j', (text) => {
+  ])('is not recognized in %j', (text) => {
     expect(pathsOf(text)).toEqual([]);
   });
 });
@@ -57,12 +57,12 @@ describe('a pasted address of the API', () => {
     ['https://example.com/switchhook/v1/webhooks/4711', '/subscriptions/4711'],
     ['http://127.0.0.1:3000/v1/applications/5/webhooks/4711', '/subscriptions/4711'],
     ['https://api.example.com/v1/users/83346', '/accounts/83346'],
-  ])('leads to what it names: %s', (address, path) => {
+  ])('opens the resource that it names: %s', (address, path) => {
     expect(pathsOf(address)).toEqual([path]);
   });
 
   it.each(['https://api.example.com/v1/deliveries', '/v1/environments/2', '/v1/events/4711'])(
-    'leads nowhere if there is no page: %s',
+    'is not offered without a page: %s',
     (address) => {
       expect(pathsOf(address)).toEqual([]);
     },

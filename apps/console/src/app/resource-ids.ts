@@ -2,7 +2,7 @@ const isUuid = (text: string): boolean =>
   /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i.test(text);
 const isNumber = (text: string): boolean => /^[1-9]\d{0,18}$/.test(text);
 
-/** What people paste ids of, by the API's name of the collection. */
+/** Resources that users paste ids of, by the API's name of the collection. */
 const RESOURCES = {
   deliveries: { name: 'delivery', isId: isUuid },
   events: { name: 'event', isId: isUuid },
@@ -13,19 +13,19 @@ const RESOURCES = {
 
 export type Resource = keyof typeof RESOURCES;
 
-/** A page, and what it shows one of. */
+/** A page, and the type of resource that it shows. */
 export interface PageOfResource {
-  /** With `:id` where the id is. */
+  /** With `:id` in place of the id. */
   path: string;
   shows?: Resource;
 }
 
-/** The end of an address of the API, as in `href`: a collection and an id. */
+/** The end of an API address, such as an `href`: a collection and an id. */
 const ADDRESS = /\/v1\/(?:[^\s/]+\/[^\s/]+\/)*([a-z]+)\/([\w-]+)\/?$/;
 
 /**
- * The pages of whatever may have a pasted id. An address of the API also says what has it.
- * @param pages those that the user has
+ * The pages of every resource that may have a pasted id. An API address also names the type of resource.
+ * @param pages that the user has
  */
 export function pagesOfId(
   pasted: string,

@@ -1,15 +1,15 @@
 import type { Schemas } from '#libs/client';
 import { queryClient } from './query-client.js';
 
-/** Who is logged in. */
+/** The logged-in user. */
 export type Session = Schemas['Session'];
 
-/** Whether somebody is logged in; `expired`: somebody was. */
+/** Whether a user is logged in; `expired`: a user was. */
 export type SessionState = { user: Session } | { user: undefined; expired: boolean };
 
 export const SESSION_KEY = ['session'];
 
-/** Leads to the login, which shows the same page again afterwards. */
+/** Shows the login, then the same page again. */
 export function sessionEnded(expired = true): void {
   const before = queryClient.getQueryData<SessionState>(SESSION_KEY);
   const wasIn = before?.user !== undefined;

@@ -16,18 +16,20 @@ export const sessionQuery = queryOptions({
         : { user: undefined, expired: true };
     }
   },
-  // Every other request finds out when it ends, so it is not asked for again.
+  // Every other request notices when the session ends, so there is no need to poll.
   staleTime: Infinity,
   gcTime: Infinity,
 });
 
-/** All tabs share the cookie: a login or logout in one of them changes who the requests of the others are of. */
+/** All tabs share the cookie: a login or logout in one tab changes the user of all. */
 const otherTabs = new BroadcastChannel('switchhook.session');
 otherTabs.addEventListener('message', () => void checkSession());
 
-/** Whether the session still is valid and of the same user; if not, the login or the other user's page is shown. */
+/**
+ * Whether the session is still valid and belongs to the same user; if not, shows the login or the other user's page.
+ */
 export async function checkSession(): Promise<void> {
-  // Without an answer, nothing is known.
+  // Without an answer, the session's state is unknown.
   const { data } = await api.GET('/v1/session').catch(() => ({ data: undefined }));
   const shown = queryClient.getQueryData<SessionState>(SESSION_KEY)?.user;
   if (!data || data.userId === shown?.userId) return;
@@ -55,12 +57,12 @@ export class LoginError extends RefusedError {
   }
 }
 
-/** Says so if the session could not be ended. */
+/** Tells the user if the session could not be ended. */
 export async function logOut(): Promise<void> {
   try {
     await answerOf(api.DELETE('/v1/session'));
   } catch (error) {
-    // After a 401, which means that it had ended before, the login is shown already.
+    // A 401 means that it had already ended, and the login is on screen.
     const hadEnded = error instanceof RefusedError && error.status === 401;
     if (!hadEnded) showToast(`You are still logged in. ${sentenceOf(error)}`, 'bad');
     return;
@@ -69,12 +71,12 @@ export async function logOut(): Promise<void> {
   otherTabs.postMessage('ended');
 }
 
-/** What one user has read must not be shown to the next one. */
+/** One user must not see what another has loaded. */
 export function forgetData(): void {
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
 }
 
-/** The user who is logged in. Only for components inside the shell. */
+/** The logged-in user. Only for components inside the shell. */
 export function useUser(): Session {
   const { data } = useSuspenseQuery(sessionQuery);
   if (!data.user) throw new Error('nobody is logged in');

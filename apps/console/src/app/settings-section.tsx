@@ -7,7 +7,7 @@ import { faultsOf, otherProblem } from './api.js';
 import { type Edited, type Texts, useEditing } from './editing.js';
 import { useFaultFocus } from './fault-focus.js';
 
-/** A form about something that others may change meanwhile. */
+/** A form about a resource that others may change at the same time. */
 export function SettingsSection<Values extends Texts>({
   what,
   labels,
@@ -18,12 +18,12 @@ export function SettingsSection<Values extends Texts>({
 }: {
   /** `this application` */
   what: string;
-  /** Of the fields, as the API names them. */
+  /** Labels of the fields, by the API's names. */
   labels: Readonly<Record<string, string>>;
   now: Edited<Values>;
-  /** Saves. It resolves to the new version. */
+  /** Saves, and resolves to the new version. */
   update: UseMutationResult<string, Error, { values: Values; base: Edited<Values> }>;
-  /** Finds faults before anything is sent. */
+  /** Finds faults before sending. */
   check?: (values: Values) => Record<string, string>;
   /** The inputs. */
   children: (fields: {
@@ -42,7 +42,7 @@ export function SettingsSection<Values extends Texts>({
     const found = check?.(values) ?? {};
     setOwn(found);
     if (Object.keys(found).length > 0) return;
-    // The promise is kept even if the form is left meanwhile; `update.error` tells of a refusal.
+    // Resolves even if the user leaves the form; `update.error` holds a refusal.
     update.mutateAsync({ values, base }).then(
       (version) => form.saved(values, version),
       () => undefined,

@@ -23,11 +23,11 @@ import { useStore } from './store.js';
 import { openStream, streamState } from './stream.js';
 import { theme, THEMES } from './theme.js';
 
-/** What surrounds every page: navigation, palette, toasts. */
+/** The frame of every page: navigation, palette, toasts. */
 export function Shell() {
   const { role, userId } = useUser();
   const pages = pagesFor(role);
-  // What the palette and the navigation offer.
+  // The entries of the palette and the navigation.
   const offered = pages.filter(({ ofOwn }) => !ofOwn || role === 'account');
   const isNarrow = useIsNarrow();
   const [location, navigate] = useLocation();
@@ -90,7 +90,7 @@ export function Shell() {
   );
 }
 
-/** The mark and, behind buttons, all that the side bar has. */
+/** The top bar on phones: the mark, with the sidebar behind a button. */
 function TopBar({ pages }: { pages: readonly PageEntry[] }) {
   const [location] = useLocation();
   const [openAt, setOpenAt] = useState<string>();
@@ -106,7 +106,7 @@ function TopBar({ pages }: { pages: readonly PageEntry[] }) {
       <button type="button" className="plain" aria-label="Find" onClick={openPalette}>
         <Search size={20} aria-hidden />
       </button>
-      {/* Whatever leads to another page closes it. */}
+      {/* Opening another page closes it. */}
       {openAt === location && (
         <Dialog label="Menu" className="drawer" onClose={() => setOpenAt(undefined)}>
           <button
@@ -124,7 +124,7 @@ function TopBar({ pages }: { pages: readonly PageEntry[] }) {
   );
 }
 
-/** Another id is another page, with its own state. */
+/** Each id has its own page state. */
 function Shown({ page, params }: { page: PageEntry; params: Record<string, string> }) {
   const { role } = useUser();
   const { accountId, isOwn } = useAccountShown();
@@ -153,8 +153,8 @@ function Interrupted() {
     <div className="interrupted-note" role="status">
       {isInterrupted && (
         <Notice tone="waiting">
-          Live updates are interrupted, and resume by themselves. An account has at most five live
-          pages at once.
+          Live updates are interrupted. They resume automatically. An account can have at most five
+          live pages at once.
         </Notice>
       )}
     </div>

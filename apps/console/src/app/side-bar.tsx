@@ -17,7 +17,7 @@ import { THEMES, theme } from './theme.js';
 
 const STREAM = { connecting: 'Connecting', live: 'Live', interrupted: 'Interrupted' } as const;
 
-/** The mark, what finds everything, the pages, and who is logged in. */
+/** The mark, the palette's button, the pages, and the logged-in user. */
 export function SideBar({ pages }: { pages: readonly PageEntry[] }) {
   const sick = useSick();
   return (
@@ -64,7 +64,7 @@ function PageLink({
   count,
 }: {
   page: PageEntry;
-  /** Of what needs attention there. */
+  /** The number of subscriptions that need attention on that page. */
   count: number;
 }) {
   const [location] = useLocation();
@@ -90,7 +90,7 @@ function PageLink({
   );
 }
 
-/** How many subscriptions fail, or were switched off by the service; of the account's first 500. */
+/** How many of the account's first 500 subscriptions are failing or were switched off by the service. */
 function useSick(): number {
   const { role } = useUser();
   const client = useQueryClient();
@@ -108,7 +108,7 @@ function useSick(): number {
   ).length;
 }
 
-/** Who is logged in, whether the page is live, and what concerns the browser. */
+/** The logged-in user, the state of live updates, and the browser's settings. */
 function UserMenu() {
   const { username, userId, role } = useUser();
   const chosen = useStore(theme);
@@ -154,7 +154,7 @@ function UserMenu() {
   );
 }
 
-/** Whether what is shown follows what happens. */
+/** Whether the page receives live updates. */
 export function StreamStatus() {
   const state = useStore(streamState);
   return (

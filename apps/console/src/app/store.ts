@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** A value outside of React that components follow. */
+/** A value outside React that components subscribe to. */
 export class Store<Value> {
   private readonly followers = new Set<() => void>();
 

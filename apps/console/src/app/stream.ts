@@ -6,7 +6,7 @@ import { SESSION_KEY } from './session-state.js';
 import { checkSession } from './session.js';
 import { Store } from './store.js';
 
-/** What the stream tells of, by its name. */
+/** The stream's events, by name. */
 export interface Messages {
   delivery: Schemas['Delivery'];
   attempt: Schemas['Attempt'] & { deliveryId: string };
@@ -15,24 +15,24 @@ export interface Messages {
 
 type Handlers = { [Name in keyof Messages]?: (message: Messages[Name]) => void };
 
-/** `interrupted`: what happens is not shown until it is `live` again. */
+/** `interrupted`: the page misses updates until it is `live` again. */
 export type StreamState = 'connecting' | 'live' | 'interrupted';
 
 const NAMES = ['delivery', 'attempt', 'webhook'] as const;
-/** The browser reconnects by itself, unless the answer was an error. */
+/** The browser reconnects automatically unless the answer was an error. */
 const AGAIN_MS = 5_000;
-/** An account has at most five streams, and browsers few connections: pages that nobody sees do without. */
+/** An account has at most five streams, and browsers limit connections, so hidden pages close theirs. */
 const HIDDEN_MS = 60_000;
 
 export const streamState = new Store<StreamState>('connecting');
 
 const listeners = new Set<(name: keyof Messages, message: never) => void>();
 
-/** Follows the account's activity while it is called for. @returns what ends it */
+/** Follows the account's activity. @returns a function that stops */
 export function openStream(): () => void {
   let source: EventSource | undefined;
   let timer: number | undefined;
-  // What is shown may have been read before.
+  // The data on screen may predate the stream.
   let hasMissed = true;
 
   function open(): void {
@@ -47,7 +47,7 @@ export function openStream(): () => void {
     source.addEventListener('interrupted', readAgain);
     source.addEventListener('error', () => {
       streamState.set('interrupted');
-      // The answer is hidden from us: it may have been a 401.
+      // The browser hides the answer's status, which may have been 401.
       void checkSession();
       if (source?.readyState !== EventSource.CLOSED) return;
       hasMissed = true;
@@ -84,14 +84,14 @@ export function openStream(): () => void {
   };
 }
 
-/** Messages may be missing: everything that is shown is read again. */
+/** Messages may have been lost, so refetch everything on screen. */
 function readAgain(): void {
   void queryClient.invalidateQueries({
     predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0],
   });
 }
 
-/** Calls the handlers with what happens, as long as the component is shown. */
+/** Calls the handlers for the stream's events while the component is mounted. */
 export function useStream(handlers: Handlers): void {
   const onMessage = useEffectEvent((name: keyof Messages, message: never) => {
     handlers[name]?.(message);

@@ -9,7 +9,7 @@ const isTheme = (value: string | null): value is Theme => THEMES.includes(value 
 
 const stored = localStorage.getItem(KEY);
 
-/** The theme that was chosen in this browser; `system` unless one was. */
+/** The theme chosen in this browser; `system` by default. */
 export const theme = new Store<Theme>(isTheme(stored) ? stored : 'system');
 
 function show(): void {

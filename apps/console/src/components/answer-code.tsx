@@ -1,7 +1,7 @@
 import type { Schemas } from '../app/api.js';
 import type { Tone } from './notice.js';
 
-/** How an attempt ended: the status of the answer, or the error of one without an answer. */
+/** How an attempt ended: the answer's status, or the error if there was no answer. */
 export function AnswerCode({ status, error }: Pick<Schemas['Attempt'], 'status' | 'error'>) {
   return <span className={`code ${toneOf(status)}`}>{status ?? error ?? '–'}</span>;
 }

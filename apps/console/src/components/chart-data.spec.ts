@@ -3,7 +3,7 @@ import { loneOf, middlesOf, type Series, spanNames, stacked, roundTop } from './
 
 const aSeries = (...values: (number | null)[]): Series => ({ name: '', colour: 'bad', values });
 
-it('stacks bars upon those below', () => {
+it('stacks bars', () => {
   expect(stacked([aSeries(1, null, 2), aSeries(3, 4, 0)])).toEqual([
     [1, 0, 2],
     [4, 4, 2],
@@ -15,7 +15,7 @@ it('places a time range at its middle', () => {
   expect(middlesOf([span])).toEqual([150]);
 });
 
-it('names the day of a time range only where there are many hours', () => {
+it('names the day of a time range only if the chart covers many hours', () => {
   const spanAt = (hour: number) => ({
     since: new Date(2026, 0, 31, hour, 0).toISOString(),
     until: new Date(2026, 0, 31, hour, 5).toISOString(),
@@ -34,10 +34,10 @@ it.each([
   [565, 600],
   [1_010, 1_200],
   [99_999, 100_000],
-])('ends the axis of %d at %d, whose half is whole', (value, top) => {
+])('ends the axis for %d at %d, so that half of it is a whole number', (value, top) => {
   expect(roundTop(value)).toBe(top);
 });
 
-it('shows values without neighbours as points', () => {
+it('shows isolated values as points', () => {
   expect(loneOf([1, null, 2, 3, null, 4])).toEqual([0, 5]);
 });

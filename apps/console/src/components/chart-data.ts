@@ -4,18 +4,18 @@ export interface Span {
   until: string;
 }
 
-/** One of the quantities that a chart shows, with a value for each of its time ranges. */
+/** One quantity of a chart, with a value for each of the chart's time ranges. */
 export interface Series {
   name: string;
   colour: 'good' | 'bad' | 'warn' | 'accent';
-  /** Null where there is nothing to show. */
+  /** Null where there is no value. */
   values: readonly (number | null)[];
 }
 
 /** Bars are stacked, the first series at the bottom. */
 export type ChartKind = 'bars' | 'lines';
 
-/** The tops of stacked bars: each series with those below it. */
+/** The tops of stacked bars: each series plus the ones below it. */
 export function stacked(series: readonly Series[]): number[][] {
   const tops: number[][] = [];
   for (const { values } of series) {
@@ -25,7 +25,7 @@ export function stacked(series: readonly Series[]): number[][] {
   return tops;
 }
 
-/** The least round number that is not below a value; its half is whole, unless it is 1. */
+/** The smallest round number at or above a value. Half of it is a whole number, unless it is 1. */
 export function roundTop(value: number): number {
   if (value <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
@@ -35,7 +35,7 @@ export function roundTop(value: number): number {
   return Math.round((step ?? 2) * power);
 }
 
-/** The indexes of values without a neighbour. */
+/** The indexes of values without a neighbour on either side. */
 export function loneOf(values: ArrayLike<number | null | undefined>): number[] {
   const isThere = (index: number) => values[index] !== null && values[index] !== undefined;
   return Array.from(values, (_, index) => index).filter(
@@ -43,7 +43,7 @@ export function loneOf(values: ArrayLike<number | null | undefined>): number[] {
   );
 }
 
-/** The middle of each time range, in seconds. */
+/** The middle of each time range, in Unix seconds. */
 export function middlesOf(spans: readonly Span[]): number[] {
   return spans.map(({ since, until }) => (Date.parse(since) + Date.parse(until)) / 2_000);
 }
@@ -53,7 +53,7 @@ const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 const inDay = new Intl.DateTimeFormat(undefined, clock);
 const inWeek = new Intl.DateTimeFormat(undefined, { weekday: 'short', ...clock });
 
-/** The names of time ranges in the viewer's zone; with the day of the week if all take longer than an hour. */
+/** Labels of time ranges in the viewer's zone, with the weekday if all are longer than an hour. */
 export function spanNames(spans: readonly Span[]): string[] {
   const length = Date.parse(spans.at(-1)?.until ?? '') - Date.parse(spans[0]?.since ?? '');
   const format = length > DAY_MS / 12 ? inWeek : inDay;

@@ -7,8 +7,8 @@ import { type ChartKind, type Series, type Span, spanNames } from './chart-data.
 const Plot = lazy(() => import('./plot.js'));
 
 /**
- * A chart over time until now, and its numbers as a table; the table alone if the chart cannot be drawn. A series
- * must keep its identity while nothing changes, or the chart is drawn again.
+ * A chart that ends now, with its numbers in a table; only the table if drawing fails. Keep the identity of an
+ * unchanged series, or the chart is drawn again.
  */
 export function Chart({
   label,
@@ -24,9 +24,9 @@ export function Chart({
   spans: readonly Span[];
   series: readonly Series[];
   textOf: (value: number) => string;
-  /** Below it, on the right. */
+  /** Below the chart, on the right. */
   note?: ReactNode;
-  /** In its head, on the right. */
+  /** In the chart's header, on the right. */
   tools?: ReactNode;
 }) {
   const [pointed, setPointed] = useState<number>();
@@ -74,13 +74,13 @@ export function Chart({
         {tools}
       </figcaption>
       <Boundary fallback={table}>
-        {/* The table says the same. */}
+        {/* The table has the same numbers. */}
         <div aria-hidden="true">
           <Suspense fallback={<div className="plot" />}>
             <Plot kind={kind} spans={spans} series={series} textOf={textOf} onPoint={setPointed} />
           </Suspense>
           {series.every(({ values }) => values.every((value) => !value)) && (
-            <p className="nothing quiet">Nothing in this time</p>
+            <p className="nothing quiet">No data in this time</p>
           )}
         </div>
         <div className="below">

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Dialog } from './dialog.js';
 
-/** Asks before something that cannot be undone. It says what happens; its button does it. */
+/** Asks before something that cannot be undone, and says what will happen. */
 export function Confirm({
   label,
   action,
@@ -12,10 +12,10 @@ export function Confirm({
   children,
 }: {
   label: string;
-  /** What the button says. */
+  /** The button's text. */
   action: string;
   isBusy: boolean;
-  /** Why it did not work. */
+  /** Why the last try failed. */
   error?: string | undefined;
   onConfirm: () => void;
   onClose: () => void;

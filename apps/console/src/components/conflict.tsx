@@ -1,6 +1,6 @@
 import { Notice } from './notice.js';
 
-/** Says that somebody else has changed what is being edited, and asks what to do. */
+/** Tells the user that others have changed the edited resource, and asks what to do. */
 export function Conflict({
   what,
   fields,
@@ -9,7 +9,7 @@ export function Conflict({
 }: {
   /** `this application` */
   what: string;
-  /** The labels of what they have changed. */
+  /** The labels of the fields that they have changed. */
   fields: readonly string[];
   onKeep: () => void;
   onDiscard: () => void;
@@ -23,7 +23,7 @@ export function Conflict({
         </p>
         <div className="tools">
           <button type="button" onClick={onKeep}>
-            Put mine on top
+            Apply mine on top
           </button>
           <button type="button" onClick={onDiscard}>
             Discard mine

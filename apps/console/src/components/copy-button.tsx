@@ -1,6 +1,6 @@
 import { showToast } from './toast.js';
 
-/** Copies a text, and says so. */
+/** Copies a text, and confirms it. */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,8 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 
 /**
- * A modal dialog, open as long as it is shown. Escape and a click beside it close it; the browser gives the focus
- * back to where it was.
+ * A modal dialog, open while it is mounted. Escape and a click outside close it; the browser then returns the focus.
  */
 export function Dialog({
   label,
@@ -16,7 +15,7 @@ export function Dialog({
   children: ReactNode;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // The browser closes it without asking when Escape is pressed twice, but it may be shown on.
+  // Pressing Escape twice makes the browser close it without asking, even if the caller keeps it mounted.
   useEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   });

@@ -6,7 +6,7 @@ interface ControlProps {
   'aria-invalid'?: boolean | undefined;
 }
 
-/** A label, its input, and beside it what it is for and what the API found wrong. */
+/** An input with its label, its hint and its fault. */
 export function Field({
   label,
   hint,

@@ -4,12 +4,12 @@ import type { ReactNode } from 'react';
 const WIDTH = 76;
 const HEIGHT = 24;
 
-/** Some figures, side by side. */
+/** A row of figures. */
 export function Figures({ children }: { children: ReactNode }) {
   return <dl className="figures">{children}</dl>;
 }
 
-/** A number with its unit, what it is about, and its recent course. */
+/** A number with its unit, its name and its recent values. */
 export function Figure({
   name,
   note,
@@ -20,7 +20,7 @@ export function Figure({
   name: string;
   /** Below the number. */
   note?: ReactNode;
-  /** Its recent values, oldest first; null where there is none. */
+  /** Recent values, oldest first; null where there is none. */
   course?: readonly (number | null)[] | undefined;
   colour?: 'accent' | 'good' | 'bad' | 'warn';
   /** The number. */
@@ -36,11 +36,11 @@ export function Figure({
   );
 }
 
-/** The charts have the numbers. */
+/** Hidden from screen readers: the charts have the numbers. */
 function Course({ values, colour }: { values: readonly (number | null)[]; colour: string }) {
   const numbers = values.filter((value) => value !== null);
   const highest = Math.max(...numbers, 1e-9);
-  // What does not change is in the middle, unless it is zero.
+  // Draw a constant line in the middle, or at the bottom if it is zero.
   const most = Math.min(...numbers) === highest ? 2 * highest : highest;
   const step = WIDTH / Math.max(values.length - 1, 1);
   const points = values.flatMap((value, index) =>

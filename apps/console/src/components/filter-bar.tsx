@@ -16,8 +16,8 @@ import { Times } from './times.js';
 export { type Filter, useFilters } from './filters.js';
 
 /**
- * Filters in one line: what is searched for, a chip for each of the others, and the time at the end. Chips without a
- * value for which there is no room are in a list behind the last one; on a phone, the line scrolls.
+ * Filters in one line: the search field, a chip for each other filter, and the time at the end. Unset chips that do not
+ * fit move into a list behind the last chip; on phones, the line scrolls instead.
  */
 export function FilterBar({
   filters,
@@ -26,11 +26,11 @@ export function FilterBar({
   children,
 }: {
   filters: readonly Filter[];
-  /** What the API found wrong, by name. */
+  /** The API's faults, by filter name. */
   errors?: Record<string, string>;
-  /** A field that searches otherwise than by a filter of the kind `text`. */
+  /** Replaces the search field of the `text` filter. */
   search?: ReactNode;
-  /** What can be done with the list. */
+  /** Buttons for the list. */
   children?: ReactNode;
 }) {
   const values = useFilters();
@@ -95,10 +95,10 @@ export function FilterBar({
   );
 }
 
-/** Of one line of chips, in CSS pixels. */
+/** The height of one line of chips, in CSS pixels. */
 const ONE_LINE = 48;
 
-/** How many of the chips without a value do not fit into the line. They are counted before anything is painted. */
+/** How many unset chips do not fit into the line. It counts them before the browser paints. */
 function useFolded(
   chips: RefObject<HTMLElement | null>,
   most: number,
@@ -120,7 +120,7 @@ function useFolded(
   return count;
 }
 
-/** A field in which one types what to find. */
+/** A search field. */
 export function SearchField({
   label,
   value = '',
@@ -168,7 +168,7 @@ function Text({ filter: { name, label }, value }: { filter: Filter; value: strin
   );
 }
 
-/** A {@link Text} that filters with each key, in one step of the history. */
+/** A {@link Text} that filters on each key press, in one history entry. */
 function InstantText({ filter: { name, label }, value }: { filter: Filter; value: string }) {
   const setFilters = useSetFilters();
   return (
@@ -187,7 +187,7 @@ function InstantText({ filter: { name, label }, value }: { filter: Filter; value
   );
 }
 
-/** A chip that shows one of the filters for which there was no room. */
+/** A chip that adds one of the folded filters. */
 function More({ filters, onAdd }: { filters: readonly Filter[]; onAdd: (name: string) => void }) {
   return (
     <span className="chip">
@@ -216,7 +216,7 @@ function More({ filters, onAdd }: { filters: readonly Filter[]; onAdd: (name: st
   );
 }
 
-/** A chip over which lies the browser's own list of choices. */
+/** A chip that covers the browser's own select. */
 function Choice({ filter, value }: { filter: Filter; value: string }) {
   const { name, label, choices = [], names = {} } = filter;
   const setFilters = useSetFilters();

@@ -11,7 +11,7 @@ it.each(['', 'yesterday', '2026-99-99'])('takes "%s" for no time', (text) => {
   expect([localInputOf(text), timeOfInput(text)]).toEqual(['', '']);
 });
 
-it('says what is wrong with a filter in the words of its label', () => {
+it('describes a wrong filter by its label', () => {
   const says = 'The query parameter producerId must have at most 255 characters.';
   const faultOf = (kind: 'choice' | 'text' | 'time') =>
     faultText({ label: 'Since', kind }, 'x', says);

@@ -1,6 +1,6 @@
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** A time in the viewer's zone, as `datetime-local` inputs have it; empty if it is none. */
+/** A time in the viewer's zone, in the format of `datetime-local` inputs; empty if it is not a time. */
 export function localInputOf(time: string): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return '';
@@ -8,18 +8,20 @@ export function localInputOf(time: string): string {
   return `${day}T${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`;
 }
 
-/** The time in UTC of what a `datetime-local` input has; empty if it is none. */
+/** The value of a `datetime-local` input in UTC; empty if it is not a time. */
 export function timeOfInput(text: string): string {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) ? '' : at.toISOString();
 }
 
-/** How much of a wrong value is shown. */
+/** At most this many characters of a wrong value are shown. */
 const MOST_QUOTED = 60;
 /** Characters that would change the direction of the rest of the sentence. */
 const BIDI = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** What is wrong with a filter in the address. @param says what the API says of another kind of filter */
+/**
+ * Describes a wrong filter of the address. @param says the API's message, for other kinds of filters
+ */
 export function faultText(
   { label, kind }: { label: string; kind: 'choice' | 'text' | 'time' },
   value: string,

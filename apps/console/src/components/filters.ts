@@ -1,20 +1,20 @@
 import { useSearchParams } from 'wouter';
 
-/** A filter of a list. Its value is in the address, under its name. */
+/** A filter of a list. The address holds its value, under its name. */
 export interface Filter {
   name: string;
   label: string;
-  /** `text` is what is searched for, `time` is shown in the viewer's zone and is UTC in the address. */
+  /** `text` searches; `time` is shown in the viewer's zone and is UTC in the address. */
   kind: 'choice' | 'text' | 'time';
-  /** Whether a text filters while it is typed, because no request follows. */
+  /** Whether it filters on each key press, because it sends no request. */
   isInstant?: true;
-  /** What may be chosen. Without it, a choice is shown only while the address has a value for it. */
+  /** The values to choose from. Without them, the filter is shown only while the address sets it. */
   choices?: readonly string[];
-  /** What choices are called, where their values say too little. */
+  /** Labels for values that are not clear by themselves. */
   names?: Readonly<Record<string, string>>;
 }
 
-/** The filters in the address, also those that no list has: the API says so. */
+/** All parameters of the address, even unknown ones: the API reports those. */
 export function useFilters(): Record<string, string> {
   const [search] = useSearchParams();
   return Object.fromEntries([...search].filter(([, value]) => value !== ''));
@@ -25,7 +25,7 @@ type SetFilters = (
   options?: { replace: boolean },
 ) => void;
 
-/** Sets filters in the address, and takes away those without a value. A step in the history, unless it replaces one. */
+/** Sets filters in the address, and removes those without a value. Adds a history entry, unless it replaces one. */
 export function useSetFilters(): SetFilters {
   const [search, setSearch] = useSearchParams();
   return (values, options) => {

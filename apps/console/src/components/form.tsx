@@ -12,7 +12,7 @@ export function FormGroup({ title, children }: { title: string; children: ReactN
   );
 }
 
-/** Inputs that are rarely used: folded, with a summary of what they hold. */
+/** Rarely used inputs: collapsed, with a summary of their values. */
 export function Folded({
   title,
   summary,
@@ -21,7 +21,7 @@ export function Folded({
 }: {
   title: string;
   summary: string;
-  /** Whether something is wrong inside: it is unfolded then. */
+  /** Whether an input inside has a fault: then it is open. */
   isWrong: boolean;
   children: ReactNode;
 }) {
@@ -40,7 +40,7 @@ export function Folded({
   );
 }
 
-/** The end of a form, which stays in view: its button, and what stands in its way. */
+/** The footer of a form, always in view: its button, and what prevents saving. */
 export function FormFoot({
   action,
   icon,
@@ -49,13 +49,13 @@ export function FormFoot({
   onDiscard,
   children,
 }: {
-  /** What the button says. */
+  /** The button's text. */
   action: string;
   icon: ReactNode;
   isDisabled: boolean;
-  /** What is wrong and cannot be said beside an input. */
+  /** A fault that no input can show. */
   problem: ReactNode;
-  /** Absent while nothing is typed. */
+  /** Absent while there are no changes. */
   onDiscard: (() => void) | undefined;
   children?: ReactNode;
 }) {

@@ -12,18 +12,18 @@ it('reads the error page of a proxy', () => {
 });
 
 it.each(['plain text', '{"a":"<p>"}', '<?xml version="1.0"?><a/>', '<html></html>', '<p>'])(
-  'finds nothing to read in %s',
+  'finds no text in %s',
   (text) => {
     expect(htmlText(text)).toBeUndefined();
   },
 );
 
-it('keeps what only looks like a tag', () => {
+it('keeps text that only looks like a tag', () => {
   expect(htmlText('<p>1 < 2 & 3 > 2</p>')).toBe('1 < 2 & 3 > 2');
 });
 
 it.each(['<!--', '<script>', '<p', '<', '</script', '&#'])(
-  'ends soon with 100,000 of %s',
+  'ends soon on 100,000 times %s',
   (piece) => {
     const before = performance.now();
     htmlText(`<p>a${piece.repeat(100_000)}`);

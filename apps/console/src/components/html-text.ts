@@ -11,8 +11,8 @@ const NAMED: Record<string, string> = {
 };
 
 /**
- * What a person would read on a page, such as the error page of a proxy; undefined for what is no HTML. The time
- * it takes grows with the length alone. It does not use the browser's parser, because strangers wrote the text.
+ * The text that a person would read on a page, such as a proxy's error page; undefined if it is not HTML. It runs in
+ * linear time. It avoids the browser's parser, because strangers wrote the text.
  */
 export function htmlText(html: string): string | undefined {
   if (!IS_HTML.test(html)) return undefined;
@@ -44,7 +44,7 @@ export function htmlText(html: string): string | undefined {
     .split('\n')
     .map((line) => line.replace(/\s+/g, ' ').trim())
     .filter((line) => line !== '');
-  // The title is often the heading, too.
+  // The title often repeats the heading.
   return lines.filter((line, index) => line !== lines[index - 1]).join('\n') || undefined;
 }
 

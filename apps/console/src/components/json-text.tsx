@@ -5,10 +5,10 @@ import { htmlText } from './html-text.js';
 import { jsonTree } from './json-tree.js';
 import { JsonView } from './json-view.js';
 
-/** Longer texts are shown as they are. */
+/** Longer texts are shown unformatted. */
 const MOST_READ = 200_000;
 
-/** A text that somebody sent: JSON is formatted, of HTML the words are shown, and both as they were sent. */
+/** A text from outside: JSON is formatted, and HTML is reduced to its text. Both can be shown as sent. */
 export function JsonText({ label, text }: { label: string; text: string }) {
   const [isRaw, setIsRaw] = useState(false);
   const [root, words] = useMemo(

@@ -6,7 +6,7 @@ describe('the tree', () => {
     '{"n":1e400,"n": 98765432109876543210.50 ,"s":"a \\"b\\", {c}","l":[1,[],{}],"odd name":{"ü":null}}';
   const root = jsonTree(text)!;
 
-  it('keeps numbers, repeated names and strings as they are in the text', () => {
+  it('keeps numbers, repeated names and strings exactly as written', () => {
     const found = root.children.map((node) => [node.name, node.kind, valueText(text, node)]);
     expect(found).toEqual([
       ['"n"', 'number', '1e400'],
@@ -17,7 +17,7 @@ describe('the tree', () => {
     ]);
   });
 
-  it('says where a value is', () => {
+  it('gives the path of a value', () => {
     const [, , , list, odd] = root.children;
     expect([root, list!, list!.children[2]!, odd!.children[0]!].map(pathOf)).toEqual([
       '',
@@ -27,7 +27,7 @@ describe('the tree', () => {
     ]);
   });
 
-  it.each(['', 'no JSON', '{"a":1', '<html>'])('does not exist for %j', (other) => {
+  it.each(['', 'no JSON', '{"a":1', '<html>'])('does not exist for invalid JSON: %j', (other) => {
     expect(jsonTree(other)).toBeUndefined();
   });
 
@@ -59,7 +59,7 @@ describe('at first', () => {
     expect(lines.at(-2)).toMatchObject({ part: 'rest' });
   });
 
-  it('what is nested deeply is folded', () => {
+  it('deeply nested values are folded', () => {
     expect(linesOfText('['.repeat(10_000) + ']'.repeat(10_000)).length).toBeLessThan(20);
   });
 });

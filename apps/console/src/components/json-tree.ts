@@ -1,9 +1,9 @@
-/** A value in a JSON text. It knows its place there, so that no digit of a large number is lost. */
+/** A value in a JSON text. It keeps its position there, so that large numbers keep all their digits. */
 export interface JsonNode {
   /** Its number in the text, in order. */
   id: number;
   kind: 'object' | 'array' | 'string' | 'number' | 'word';
-  /** Of a member of an object: as in the text, with its quotes. */
+  /** The name of an object's member, as written, with its quotes. */
   name?: string | undefined;
   start: number;
   end: number;
@@ -15,7 +15,7 @@ export interface JsonNode {
 
 const PIECE = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
 
-/** The outermost value; undefined if the text is no JSON. No depth exhausts the stack. */
+/** The outermost value; undefined if the text is not JSON. Deep nesting does not exhaust the stack. */
 export function jsonTree(text: string): JsonNode | undefined {
   try {
     JSON.parse(text);
@@ -54,13 +54,13 @@ function kindOf(piece: string): JsonNode['kind'] {
   return /^[-\d]/.test(piece) ? 'number' : 'word';
 }
 
-/** What copying a value yields: a string without quotes and escapes, anything else as in the text. */
+/** The text to copy: a string without quotes and escapes, any other value as written. */
 export function valueText(text: string, { kind, start, end }: JsonNode): string {
   const piece = text.slice(start, end);
   return kind === 'string' ? (JSON.parse(piece) as string) : piece;
 }
 
-/** Where a value is, as `data.items[0]["odd name"]`; empty for the outermost one. */
+/** The path of a value, such as `data.items[0]["odd name"]`; empty for the outermost one. */
 export function pathOf(node: JsonNode): string {
   const steps: string[] = [];
   for (let at = node; at.parent; at = at.parent) {
@@ -72,21 +72,21 @@ export function pathOf(node: JsonNode): string {
   return steps.reverse().join('').replace(/^\./, '');
 }
 
-/** How many of its children each unfolded value shows. A long string counts as one that can be folded. */
+/** How many children each unfolded value shows. A long string folds as if it had one child. */
 export type Unfolded = ReadonlyMap<JsonNode, number>;
 
-/** So many lines at most are shown at first, but for the outermost value. */
+/** At most this many lines are unfolded at first, not counting the outermost value's. */
 const FIRST_LINES = 200;
 const FIRST_DEPTH = 6;
-/** So many children are shown at a time. */
+/** At most this many children are added at a time. */
 export const STEP = 200;
-/** A longer string begins folded. */
+/** Longer strings start folded. */
 const LONG = 1_000;
 
 export const canFold = ({ kind, start, end, children }: JsonNode): boolean =>
   children.length > 0 || (kind === 'string' && end - start > LONG);
 
-/** What is unfolded at first: the outer values before the inner ones, as long as they are not many. */
+/** The values that are unfolded at first: outer ones before inner ones, up to the limit. */
 export function firstUnfolded(root: JsonNode): Unfolded {
   const unfolded = new Map([[root, STEP]]);
   const values = [root];
@@ -104,7 +104,7 @@ export function firstUnfolded(root: JsonNode): Unfolded {
   return unfolded;
 }
 
-/** A line of formatted JSON: a value or its beginning, its end, or how many of its children are not shown. */
+/** A line of formatted JSON: a value or its beginning, its end, or the number of its hidden children. */
 export interface JsonLine {
   part: 'value' | 'end' | 'rest';
   node: JsonNode;

@@ -12,14 +12,14 @@ import {
   valueText,
 } from './json-tree.js';
 
-/** Deeper values are indented no further. */
+/** Deeper values are not indented further. */
 const MOST_INDENT = 30;
-/** Of a folded string. */
+/** The characters shown of a folded string. */
 const SHOWN_CHARS = 200;
 
 /**
- * Formatted JSON, as a tree that is worked with the arrow keys. Objects, lists and long strings fold. The line
- * under the pointer or with the focus offers to copy its value, and where that is.
+ * Formatted JSON, as a tree that the arrow keys navigate. Objects, lists and long strings fold. The line under the
+ * pointer or with the focus has buttons to copy its value and its path.
  */
 export function JsonView({ label, text, root }: { label: string; text: string; root: JsonNode }) {
   const [unfolded, setUnfolded] = useState(() => firstUnfolded(root));
@@ -46,7 +46,7 @@ export function JsonView({ label, text, root }: { label: string; text: string; r
 
   function onClick({ target }: MouseEvent): void {
     const key = rowOf(target)?.dataset['key'];
-    // Whoever selects text folds nothing.
+    // Selecting text does not fold.
     if (key !== undefined && getSelection()?.isCollapsed !== false) toggle(key);
   }
 
@@ -163,7 +163,7 @@ function Line({
   const { kind, name, start, end, children } = node;
   const isFoldable = canFold(node);
   const depth = Math.min(node.depth + (part === 'rest' ? 1 : 0), MOST_INDENT);
-  // What does not fit into a line goes on below its own beginning.
+  // A wrapped line continues below its own beginning.
   const style = {
     paddingInlineStart: `calc(${depth * 2 + 2}ch + 16px)`,
     textIndent: `-${depth * 2 + 2}ch`,

@@ -1,6 +1,6 @@
 /**
- * Gives the browser's language a valid tag, which uPlot needs as soon as it is loaded: where the system's locale is C,
- * Chromium's is `en-US@posix`.
+ * Sets a valid language tag before uPlot is loaded, which needs one: with the system locale C, Chromium reports
+ * `en-US@posix`.
  */
 try {
   Intl.getCanonicalLocales(navigator.language);

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 
-/** A head of a column; an object if it is not plain text on the left. */
+/** A column header; an object if it is not plain, left-aligned text. */
 type Head = string | { name: string; kind: 'number' | 'wide' | 'hidden' };
 
 /**
- * A short table, all of whose rows are rendered; of many, use a `Table`.
- * @param heads `number`s stand on the right, what is `wide` is left out on phones, `hidden` heads are for screen readers
+ * A short table that renders all of its rows; use `Table` for many.
+ * @param heads of the kinds `number` (right-aligned), `wide` (omitted on phones) and `hidden` (for screen readers)
  */
 export function Lines({ heads, children }: { heads: readonly Head[]; children: ReactNode }) {
   return (
@@ -36,9 +36,9 @@ export function Lines({ heads, children }: { heads: readonly Head[]; children: R
   );
 }
 
-/** The head of a column whose cells are numbers. */
+/** The header of a column of numbers. */
 export const number = (name: string): Head => ({ name, kind: 'number' });
-/** The head of a column that is left out on phones. */
+/** The header of a column that phones omit. */
 export const wide = (name: string): Head => ({ name, kind: 'wide' });
-/** The head of a column with buttons. */
-export const BUTTONS: Head = { name: 'What to do', kind: 'hidden' };
+/** The header of a column of buttons. */
+export const BUTTONS: Head = { name: 'Actions', kind: 'hidden' };

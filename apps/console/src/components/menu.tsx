@@ -9,7 +9,7 @@ export interface MenuItem {
   isDangerous?: boolean;
 }
 
-/** What is rarely done, behind a button. Arrow keys move between the items. */
+/** Rarely used actions, behind a button. Arrow keys move between them. */
 export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);

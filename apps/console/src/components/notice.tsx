@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 
-/** How good something is: what its colour says beside its words. */
+/** How good something is; sets its colour. */
 export type Tone = 'good' | 'bad' | 'waiting' | 'neutral';
 
-/** A sentence that stands out. */
+/** A highlighted sentence. */
 export function Notice({ tone, children }: { tone: Tone; children: ReactNode }) {
   return <div className={`notice ${tone}`}>{children}</div>;
 }
@@ -15,7 +15,7 @@ export function Pill({
   children,
 }: {
   tone: Tone;
-  /** More about it, on hover. */
+  /** Details, on hover. */
   title?: string;
   children: ReactNode;
 }) {
@@ -26,14 +26,14 @@ export function Pill({
   );
 }
 
-/** What stands in place of a list of which nothing matches. */
+/** Replaces a list in which nothing matches. */
 export const NO_MATCH = (
   <EmptyState title="Nothing matches these filters.">
     <p>Change or remove one of them.</p>
   </EmptyState>
 );
 
-/** What stands in place of an empty list: why it is empty, and what to do next. */
+/** Replaces an empty list: says why it is empty, and what to do next. */
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">

@@ -1,9 +1,9 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 
-/** The head, and what is free below the last row. */
+/** Heights that stay free: of the header, and below the last row. */
 const EDGES = { top: 48, bottom: 16 };
 
-/** Keeps the open row in view: when another one opens, and when rows get higher or lower around it. */
+/** Keeps the open row in view when another one opens and when the row height changes. */
 export function useOpenRowInView<Row>(
   body: RefObject<HTMLDivElement | null>,
   rows: readonly Row[],
@@ -15,7 +15,7 @@ export function useOpenRowInView<Row>(
   const isThere = openRow !== undefined && rows.some((row) => keyOf(row) === openRow);
   useLayoutEffect(() => {
     const { rowHeight: heightBefore, openRow: openBefore } = before.current;
-    // The one that was just closed stays in its place, too.
+    // After closing, the row that was open keeps its place.
     const index = rows.findIndex((row) => keyOf(row) === (openRow ?? openBefore));
     before.current = { openRow, rowHeight };
     if (!body.current || index < 0) return;
@@ -24,6 +24,6 @@ export function useOpenRowInView<Row>(
     if (top >= EDGES.top && below <= 0) return;
     const moved = index * (rowHeight - heightBefore);
     window.scrollBy(0, moved || (below > 0 ? below : top - EDGES.top));
-    // Not with the rows: those that arrive move nothing.
+    // Not on changes of `rows`: new rows must not scroll the page.
   }, [openRow, rowHeight, isThere]);
 }

@@ -1,21 +1,21 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
 
-/** Gives the document a title. */
+/** Sets the document's title. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} – Switchhook`;
   }, [title]);
 }
 
-/** What stands beside the titles of several pages. */
+/** Shown beside the title of every page inside. */
 export const BesideTitle = createContext<ReactNode>(null);
 
-/** Whether the first page was shown: its focus is the browser's to place. */
+/** Whether a page was shown before: the browser places the focus on the first one. */
 let hasShownPage = false;
 
 /**
- * What every page begins with: what it is about, its state, and what can be done. After a
- * change of page its heading has the focus, so that a screen reader tells where one is.
+ * The head of every page: its title, its state and its buttons. After navigation the heading gets the focus, so that
+ * screen readers announce the page.
  */
 export function Page({
   title,
@@ -26,9 +26,9 @@ export function Page({
   children,
 }: {
   title: string;
-  /** What the browser's tab says, if the title alone does not tell this page from others. */
+  /** The title of the browser's tab, if `title` is not unique. */
   tab?: string;
-  /** The link to the list that this is of. */
+  /** A link to the list that the page belongs to. */
   crumb?: ReactNode;
   /** A pill beside the title. */
   state?: ReactNode;

@@ -5,7 +5,7 @@ import { type Column, type Selection, Table } from './table.js';
 
 export interface PagedTableProps<Row> {
   list: UseInfiniteQueryResult<InfiniteData<{ rows: Row[] }>>;
-  /** What the rows are called, as `Events`. */
+  /** The name of the rows, such as `Events`. */
   label: string;
   hrefOf: (row: Row) => string;
   columns: readonly Column<Row>[];
@@ -13,11 +13,11 @@ export interface PagedTableProps<Row> {
   rowHeight?: number;
   openRow?: string | undefined;
   onOpen?: ((row: Row) => void) | undefined;
-  /** What stands in its place if there is nothing. */
+  /** Replaces the table if there are no rows. */
   empty: ReactNode;
 }
 
-/** A table that loads further pages as its end comes near, and says where it ends. */
+/** A table that loads the next page as its end comes near, and says when all rows are loaded. */
 export function PagedTable<Row extends { id: string | number }>({
   list,
   empty,
@@ -30,7 +30,7 @@ export function PagedTable<Row extends { id: string | number }>({
   }, [hasNextPage, isFetching, fetchNextPage]);
   const isEmpty = rows.length === 0;
   useEffect(() => {
-    // A page may be empty, although a later one is not.
+    // A page may be empty although a later one is not.
     if (isEmpty) loadMore();
   }, [isEmpty, loadMore]);
   return (

@@ -2,13 +2,13 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { CopyButton } from './copy-button.js';
 import { Notice } from './notice.js';
 
-/** Tells what was created, with its generated password, until it is closed. It has the focus. */
+/** Shows the generated password of a new account or credential until it is closed. It takes the focus. */
 export function PasswordOnce({
   password,
   onDone,
   children,
 }: {
-  /** Absent if it was chosen. */
+  /** Absent if the user chose the password. */
   password: string | undefined;
   onDone: () => void;
   children: ReactNode;

@@ -17,7 +17,7 @@ import {
 const HEIGHT = 180;
 const DASHES = [[], [6, 4], [2, 3]];
 
-/** The canvas of a chart, in a file of its own with uPlot, which is loaded when a chart is shown. */
+/** The canvas of a chart. Its file, with uPlot, is loaded when the first chart is shown. */
 export default function Plot({
   kind,
   spans,
@@ -44,12 +44,12 @@ export default function Plot({
       const values =
         kind === 'bars'
           ? stacked(series)
-          : // The time of the last one has not ended, but there may be no other.
+          : // Omit the last, incomplete time range, unless it is the only one with a value.
             series.map(({ values: [...all] }) =>
               all.slice(0, -1).some((value) => value !== null) ? [...all.slice(0, -1), null] : all,
             );
       const lines = series.map((one, index) => lineOf(one, index));
-      // The tallest bars are behind the others.
+      // Draw the tallest bars first, behind the others.
       if (kind === 'bars') [values, lines].forEach((each) => each.reverse());
       return new uPlot(
         {
@@ -104,7 +104,7 @@ export default function Plot({
   return <div className="plot" ref={place} />;
 }
 
-/** The last bar has another colour, because its time has not ended. */
+/** The last bar has another colour because its time range is incomplete. */
 const bars = ({ colour, ofLast }: { colour: string; ofLast: string }) =>
   uPlot.paths.bars!({
     size: [0.85, 64],
@@ -172,7 +172,7 @@ function timeNames(times: readonly number[], seconds: number): string[] {
   return times.map((time) => format.format(new Date(time * 1_000)));
 }
 
-/** A colour of the style sheet as a canvas needs it: what `light-dark()` comes to. */
+/** A colour of the style sheet for a canvas: resolves `light-dark()`. */
 function colourOf(element: HTMLElement, name: string): string {
   element.style.color = `var(--${name})`;
   const colour = getComputedStyle(element).color;

@@ -1,6 +1,6 @@
 import '../styles/skeleton.css';
 
-/** Where rows will be, while they are read. */
+/** Placeholder for rows that are loading. */
 export function SkeletonRows({ count = 12, rowHeight }: { count?: number; rowHeight: number }) {
   return (
     <div className="card skeleton" aria-hidden>
@@ -15,7 +15,7 @@ export function SkeletonRows({ count = 12, rowHeight }: { count?: number; rowHei
   );
 }
 
-/** Where a page will be, while its file is loaded. */
+/** Placeholder for a page whose file is loading. */
 export function SkeletonPage() {
   return (
     <>

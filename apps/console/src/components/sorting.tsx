@@ -1,13 +1,15 @@
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { useSearchParams } from 'wouter';
 
-/** The order of rows: what they are sorted by; with a minus before it, descending. */
+/** The name that rows are sorted by; with a leading minus, descending. */
 export interface Sorting {
   order: string;
   sort: (order: string) => void;
 }
 
-/** A sorting that is kept in the address, as `sort`. @param usual the order without it */
+/**
+ * The sorting in the address, as `sort`. @param usual the default order
+ */
 export function useSorting(usual: string): Sorting {
   const [search, setSearch] = useSearchParams();
   return {
@@ -21,7 +23,7 @@ export function useSorting(usual: string): Sorting {
   };
 }
 
-/** The head of a column; a button if it sorts the table. */
+/** A column header; a button if the column sorts the table. */
 export function Head({
   name,
   isNumber,

@@ -12,31 +12,31 @@ import { Link, useLocation } from 'wouter';
 import { useOpenRowInView } from './open-row.js';
 import { Head, type Sorting } from './sorting.js';
 
-/** A column of a table. The first one is the link to the row's page. */
+/** A column of a table. The first one links to the row's page. */
 export interface Column<Row> {
   name: string;
-  /** Of the grid, as `2fr` or `8rem`. */
+  /** Its width in the grid, such as `2fr` or `8rem`. */
   width: string;
-  /** Whether its cells end at the right. */
+  /** Whether its cells are right-aligned. */
   isNumber?: true;
-  /** The order that the first click on its head chooses, as {@link Sorting} has it. */
+  /** The order that the first click on its header sets, see {@link Sorting}. */
   sortsBy?: string;
   cell: (row: Row) => ReactNode;
 }
 
-/** Which rows are selected, by key. */
+/** The selected rows, by key. */
 export interface Selection<Row> extends Selectable<Row> {
   keys: ReadonlySet<string>;
   select: (keys: Iterable<string>) => void;
 }
 
 interface Selectable<Row> {
-  /** Whether something can be done with it. */
+  /** Whether the row can be selected. */
   allows: (row: Row) => boolean;
   labelOf: (row: Row) => string;
 }
 
-/** A selection that begins empty, and anew with other filters. */
+/** A selection that is emptied when the filters change. */
 export function useSelection<Row>(
   filters: Readonly<Record<string, string>>,
   selectable: Selectable<Row>,
@@ -52,13 +52,13 @@ export function useSelection<Row>(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** In CSS pixels: rows outside of the window are not rendered. */
+/** In CSS pixels. Rows outside the window are not rendered. */
 const ROW_HEIGHT = 60;
 const MARGIN_ROWS = 10;
 
 /**
- * A list of any length: only the rows on the screen are in the page. Arrow keys, Home and End move between them.
- * @param onEnd is called when its end comes near, to load more
+ * A list of any length that renders only the rows on screen. Arrow keys, Home and End move between rows.
+ * @param onEnd is called near the end, to load more
  */
 export function Table<Row>({
   label,
@@ -84,7 +84,7 @@ export function Table<Row>({
   rowHeight?: number | undefined;
   /** The key of the row that is open beside the list. */
   openRow?: string | undefined;
-  /** Opens a row beside the list, instead of its page. */
+  /** Opens a row beside the list instead of on its page. */
   onOpen?: ((row: Row) => void) | undefined;
   onEnd?: () => void;
 }) {
@@ -111,7 +111,7 @@ export function Table<Row>({
     if (openRow !== undefined && row !== undefined) onOpen?.(row);
   }
 
-  /** A click anywhere on a row opens it, unless something in it has a click of its own. */
+  /** A click anywhere on a row opens it, unless it hits a control. */
   function onClick(event: MouseEvent, row: Row): void {
     const { target, ctrlKey, metaKey, shiftKey } = event;
     if (ctrlKey || metaKey || shiftKey || !(target instanceof Element)) return;
@@ -124,7 +124,7 @@ export function Table<Row>({
 
   const template = [selection ? '16px' : '', ...columns.map(({ width }) => width)].join(' ');
   const indexes = Array.from({ length: Math.max(end - start, 0) }, (_, index) => start + index);
-  // What has the focus stays, wherever the page is scrolled to.
+  // Keep the focused row rendered wherever the page scrolls.
   if (active < rows.length && (active < start || active >= end)) indexes.push(active);
   return (
     <div className="table" role="table" aria-label={label} aria-rowcount={rows.length + 1}>
@@ -177,7 +177,7 @@ export function Table<Row>({
                 </span>
               )}
               {columns.map(({ name, cell, isNumber }, at) => (
-                // The link keeps the focus when other columns come first.
+                // The link keeps the focus when columns change.
                 <span
                   key={at > 0 ? name : ''}
                   role="cell"
@@ -205,7 +205,7 @@ export function Table<Row>({
   );
 }
 
-/** Selects all rows that were loaded, or none. */
+/** Selects all loaded rows, or none. */
 function SelectAll<Row>({
   rows,
   keyOf,
@@ -243,7 +243,7 @@ function moveTo(body: RefObject<HTMLDivElement | null>, index: number): void {
   });
 }
 
-/** The rows that are on the screen, and some around them. */
+/** The rows on screen, and some around them. */
 function useRange(
   body: RefObject<HTMLDivElement | null>,
   count: number,
@@ -254,7 +254,7 @@ function useRange(
     function measure(): void {
       if (!body.current) return;
       const top = -body.current.getBoundingClientRect().top;
-      // In steps, so that a row more or less changes nothing.
+      // In steps, so that scrolling by a row does not render.
       const first = Math.floor(top / rowHeight / MARGIN_ROWS) * MARGIN_ROWS - MARGIN_ROWS;
       const shown = Math.ceil(window.innerHeight / rowHeight) + 3 * MARGIN_ROWS;
       const from = Math.max(first, 0);

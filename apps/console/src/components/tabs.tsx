@@ -5,7 +5,7 @@ export interface Tab {
   content: ReactNode;
 }
 
-/** Contents of which one is shown. Arrow keys move between the tabs. */
+/** Tabs, of which one is shown. Arrow keys move between them. */
 export function Tabs({
   label,
   tabs,
@@ -13,7 +13,7 @@ export function Tabs({
 }: {
   label: string;
   tabs: readonly Tab[];
-  /** Which one is shown until another is chosen. */
+  /** The tab that is shown at first. */
   first?: number;
 }) {
   const [chosen, setChosen] = useState<number>();

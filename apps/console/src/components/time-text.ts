@@ -7,7 +7,7 @@ const UNITS = [
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** `5 minutes ago`, `in 2 hours`; the largest unit that fits. */
+/** `5 minutes ago`, `in 2 hours`, in the largest unit that fits. */
 export function relativeText(at: number, now: number): string {
   const ms = at - now;
   const [unit, size] = UNITS.find(([, each]) => Math.abs(ms) >= each) ?? UNITS[3];

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { relativeText, utcText } from './time-text.js';
 
-/** One clock for all times on the page. It stands still while no time is shown. */
+/** One clock for all times on the page. It stops while no time is shown. */
 const tickers = new Set<() => void>();
 let timer: number | undefined;
 let now = Date.now();
@@ -20,14 +20,14 @@ function follow(tick: () => void): () => void {
   };
 }
 
-/** A value of the present time, in ms; the component is rendered again when it changes. */
+/** A value derived from the current time, in ms. The component is rendered when the value changes. */
 export function useNow<Value>(valueOf: (now: number) => Value): Value {
   return useSyncExternalStore(follow, () =>
     valueOf(timer === undefined ? (now = Date.now()) : now),
   );
 }
 
-/** How long ago, or in how long; it ticks. The time in UTC is shown on hover. */
+/** The time from or until now, updated as it passes; the UTC time on hover. */
 export function RelativeTime({ at }: { at: string }) {
   const text = useNow((time) => relativeText(Date.parse(at), time));
   return (
@@ -44,7 +44,7 @@ const inZone = new Intl.DateTimeFormat(undefined, {
 });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 
-/** A time in the viewer's zone, without the date if that is today. */
+/** A time in the viewer's zone, without the date if it is today. */
 export function localText(at: string): string {
   const time = new Date(at);
   const isToday = time.toDateString() === new Date().toDateString();
@@ -58,8 +58,8 @@ const minutes = new Intl.DateTimeFormat(undefined, {
 });
 
 /**
- * The clock's time, as `14:02:31`; of another day, the day. The whole time is shown on hover.
- * @param hasClock whether another day's time is shown, too, as `Nov 25, 14:02`
+ * The time of day, such as `14:02:31`; the day if it is not today. The full time is shown on hover.
+ * @param hasClock whether another day shows its time as well: `Nov 25, 14:02`
  */
 export function ClockTime({ at, hasClock = false }: { at: string; hasClock?: boolean }) {
   const time = new Date(at);
@@ -71,7 +71,7 @@ export function ClockTime({ at, hasClock = false }: { at: string; hasClock?: boo
   );
 }
 
-/** The day alone, as `Dec 1`. */
+/** The day without the year, such as `Dec 1`. */
 export function Day({ at }: { at: string }) {
   return (
     <time dateTime={at} title={`${localText(at)}; ${utcText(at)}`}>
@@ -82,7 +82,7 @@ export function Day({ at }: { at: string }) {
 
 const dayOfYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
-/** The day with its year, as `Dec 1, 2026`. */
+/** The day with its year, such as `Dec 1, 2026`. */
 export function DayOfYear({ at }: { at: string }) {
   return (
     <time dateTime={at} title={`${localText(at)}; ${utcText(at)}`}>
@@ -93,12 +93,12 @@ export function DayOfYear({ at }: { at: string }) {
 
 const named = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' });
 
-/** The viewer's zone at present: `GMT+1`. */
+/** The viewer's current zone: `GMT+1`. */
 export function zoneText(): string | undefined {
   return named.formatToParts().find(({ type }) => type === 'timeZoneName')?.value;
 }
 
-/** {@link localText}. The time in UTC is shown on hover. */
+/** {@link localText}; the UTC time on hover. */
 export function LocalTime({ at }: { at: string }) {
   return (
     <time dateTime={at} title={utcText(at)}>

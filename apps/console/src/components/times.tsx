@@ -8,7 +8,7 @@ import { localText } from './time.js';
 const HOUR_MS = 3_600_000;
 const AGO = { 'Last hour': HOUR_MS, 'Last 24 hours': 24 * HOUR_MS, 'Last 7 days': 168 * HOUR_MS };
 
-/** A chip that opens what limits the time. */
+/** A chip that opens the time filters. */
 export function Times({
   filters,
   values,

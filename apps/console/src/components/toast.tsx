@@ -13,14 +13,14 @@ let count = 0;
 
 const dismiss = (id: number): void => toasts.set(toasts.get().filter((toast) => toast.id !== id));
 
-/** Tells the outcome of an action, for eight seconds; one that is bad until it is closed. */
+/** Shows the outcome of an action: success for eight seconds, failure until it is closed. */
 export function showToast(text: string, tone: Tone = 'good'): void {
   const id = (count += 1);
   toasts.set([...toasts.get(), { id, text, tone }]);
   if (tone !== 'bad') setTimeout(() => dismiss(id), SHOWN_MS);
 }
 
-/** Where toasts appear; once, in the shell. */
+/** The place for toasts; once, in the shell. */
 export function Toasts() {
   const shown = useStore(toasts);
   return (

@@ -1,7 +1,7 @@
-/** A URL without `https://`, with which almost all begin. */
+/** A URL without `https://`, which almost all have. */
 export const withoutHttps = (url: string): string => url.replace(/^https:\/\//, '');
 
-/** A URL in a list. The whole one is shown on hover. */
+/** A URL in a list. The full URL is shown on hover. */
 export function UrlText({ url }: { url: string }) {
   return (
     <bdi className="line mono" title={url}>

@@ -1,4 +1,4 @@
-/** A URL that breaks after its parts where it is longer than the line. */
+/** A URL that breaks between its parts if it is longer than the line. */
 export function Url({ text }: { text: string }) {
   return (
     <bdi className="mono">

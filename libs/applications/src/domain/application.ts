@@ -1,5 +1,26 @@
-import type { FieldFault } from '#libs/kernel';
-import { type ApiType, DEFAULT_API_TYPE } from './api-type.js';
+import {
+  type FieldFault,
+  INTEGER_TOO,
+  isStorable,
+  isStringOrNumber,
+  label,
+  typed,
+  wordOf,
+} from '#libs/kernel';
+
+/** How an application is driven. */
+export const API_TYPES = ['scripting', 'webapi'] as const;
+export type ApiType = (typeof API_TYPES)[number];
+
+export const DEFAULT_API_TYPE: ApiType = 'scripting';
+
+/** The type that a text names, in any case; undefined for anything else. */
+export function apiTypeOf(value: unknown): ApiType | undefined {
+  return API_TYPES.find((type) => typeof value === 'string' && type === value.toLowerCase());
+}
+
+/** A type in a request, in any case. */
+export const apiTypePart = wordOf(API_TYPES);
 
 /** The content of a new application. */
 export interface NewApplication {
@@ -28,11 +49,11 @@ export type ApplicationContent = Pick<
   'name' | 'apiType' | 'voiceUrl' | 'messagingUrl' | 'environmentId'
 >;
 
-/** The longest name, in characters. */
-export const MAX_NAME = 255;
+/** A name in a request. */
+export const namePart = label(255);
 
 /** Exists on every installation, and is not billed. */
-export const DEVELOPMENT_ENVIRONMENT = '1';
+const DEVELOPMENT_ENVIRONMENT = '1';
 
 /** Part of an account's configuration: the URLs that drive its calls and messages (specification, 2.1). */
 export class Application {
@@ -89,3 +110,31 @@ export function missingUrlFaults(urls: Urls, revision: Partial<Urls> = {}): Fiel
     { field: 'voiceUrl', code: 'required', message: 'voiceUrl or messagingUrl is required.' },
   ];
 }
+
+/** A path, or a URL with scheme and host; a trailing slash is ignored. */
+const ADDRESS =
+  /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/\s?#]+)?(?:\/[^\s?#]*)?\/v1\/environments\/(\d+)\/?$/;
+const NUMBER = /^\d+$/;
+
+/**
+ * The id in a reference to an environment: a number, or an absolute URL or path that ends in
+ * `/v1/environments/<id>`, with any host and prefix. Undefined for any other text.
+ */
+export function environmentIdOf(reference: unknown): string | undefined {
+  if (typeof reference === 'number') {
+    // Beyond 2^53, parsing has lost digits.
+    return Number.isSafeInteger(reference) && reference >= 0 ? String(reference) : undefined;
+  }
+  if (typeof reference !== 'string' || !isStorable(reference)) return undefined;
+  return NUMBER.test(reference) ? reference : ADDRESS.exec(reference)?.[1];
+}
+
+/** A reference to an environment in a request. */
+export const environmentReference = typed('must be a number or a string', isStringOrNumber, {
+  type: 'string',
+}).and(
+  'format',
+  'must be the address or the id of an environment',
+  (value) => environmentIdOf(value) !== undefined,
+  { description: INTEGER_TOO, pattern: '^(?:[0-9]+|\\S*/v1/environments/[0-9]+/?)$' },
+);

@@ -1,9 +1,10 @@
 import { describe } from 'vitest';
-import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
-import { applicationImportsContract } from './application-imports.contract.js';
-import { FakeApplicationImports } from './application-imports.fake.js';
-import { applicationsRepositoryContract } from './applications.repository.contract.js';
-import { FakeApplicationsRepository } from './applications.repository.fake.js';
+import { FakeTransactions } from '../../../kernel/src/ports.fake.js';
+import {
+  applicationImportsContract,
+  applicationsRepositoryContract,
+} from './applications.repository.contract.js';
+import { FakeApplicationImports, FakeApplicationsRepository } from './applications.fake.js';
 
 const transactions = new FakeTransactions();
 const applications = new FakeApplicationsRepository();

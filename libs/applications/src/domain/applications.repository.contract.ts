@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Transactions } from '#libs/kernel';
 import { contentOf } from './application.js';
-import type { ApplicationsRepository } from './applications.repository.js';
+import type { ApplicationImports, ApplicationsRepository } from './applications.repository.js';
 
 /** Applications under test. */
-export interface ApplicationsUnderTest {
+interface ApplicationsUnderTest {
   applications: () => ApplicationsRepository;
   transactions: () => Transactions;
   /** @returns the id of a new account */
@@ -16,7 +16,7 @@ export function applicationsRepositoryContract(underTest: ApplicationsUnderTest)
   const { applications, transactions, anAccount } = underTest;
   const content = contentOf({ name: 'Switchboard', voiceUrl: 'http://voice.example/' });
 
-  it('finds an application of its account only, also to lock it', async () => {
+  it('finds an application only for its own account, also to lock it', async () => {
     const [account, other] = [await anAccount(), await anAccount()];
     const id = await applications().add(account, content);
     const generated = { id, userId: account, partition: null, version: 1, deletedAt: null };
@@ -59,5 +59,41 @@ export function applicationsRepositoryContract(underTest: ApplicationsUnderTest)
     await applications().remove(id);
     expect(await applications().find(account, id)).toBeUndefined();
     expect(await applications().list(account, { limit: 10 })).toEqual([]);
+  });
+}
+
+/** Imports under test. */
+interface ImportsUnderTest {
+  imports: () => ApplicationImports;
+  transactions: () => Transactions;
+  /** @returns the id of a new account */
+  anAccount: () => Promise<string>;
+}
+
+/** What every implementation of {@link ApplicationImports} must do. */
+export function applicationImportsContract(underTest: ImportsUnderTest): void {
+  const { imports, transactions, anAccount } = underTest;
+  const content = contentOf({ name: 'Old', voiceUrl: 'http://voice.example/' });
+
+  it('knows accounts, and no other numbers', async () => {
+    const [one, other] = [await anAccount(), await anAccount()];
+    const known = await imports().knownAccounts([one, '999999999', other]);
+    expect([...known].sort()).toEqual([one, other].sort());
+    expect(await imports().knownAccounts([])).toEqual(new Set());
+  });
+
+  it('keeps chosen ids, which are then taken, and gives the others higher ones', async () => {
+    const userId = await anAccount();
+    const record = { ...content, userId, partition: 'Production' };
+    const added = await transactions().run(async () => {
+      await imports().begin();
+      return imports().addAll([record, { ...record, id: '5080983' }]);
+    });
+    expect(added).toEqual([
+      { id: '5080983', userId },
+      { id: '5080984', userId },
+    ]);
+    const ids = ['5080982', '5080983', '5080984'];
+    expect(await imports().takenIds(ids)).toEqual(new Set(ids.slice(1)));
   });
 }

@@ -21,3 +21,31 @@ export abstract class ApplicationsRepository {
 
   abstract remove(id: string): Promise<void>;
 }
+
+/** An application from before environments existed, imported with the command line. */
+export interface ImportedApplication extends ApplicationContent {
+  /** Keeps a customer's addresses valid; by default the next free id. */
+  id?: string;
+  userId: string;
+  partition: string | null;
+}
+
+/** Stores imported applications, inside one transaction. */
+export abstract class ApplicationImports {
+  /** Prevents others from adding applications until the transaction ends. */
+  abstract begin(): Promise<void>;
+
+  /** @returns the ids that an application has or had */
+  abstract takenIds(ids: readonly string[]): Promise<Set<string>>;
+
+  /** @returns the ids that belong to accounts */
+  abstract knownAccounts(ids: readonly string[]): Promise<Set<string>>;
+
+  /**
+   * Stores all applications. New ids are then higher than theirs.
+   * @returns the id and the account of each
+   */
+  abstract addAll(
+    applications: readonly ImportedApplication[],
+  ): Promise<{ id: string; userId: string }[]>;
+}

@@ -7,9 +7,11 @@ import {
   isNumericId,
   NotFoundError,
   type Page,
+  recordFault,
   Transactions,
   ValidationError,
 } from '#libs/kernel';
+import { readImport } from './application-import.js';
 import {
   type Application,
   type ApplicationChanges,
@@ -18,10 +20,31 @@ import {
   missingUrlFaults,
   type NewApplication,
 } from './application.js';
-import { ApplicationDeletions } from './application-deletions.js';
-import { faultAt, readImport } from './application-import.js';
-import { ApplicationImports, type ImportedApplication } from './application-imports.js';
-import { ApplicationsRepository } from './applications.repository.js';
+import {
+  ApplicationImports,
+  ApplicationsRepository,
+  type ImportedApplication,
+} from './applications.repository.js';
+
+type Listener = (applicationId: string) => Promise<void>;
+
+/**
+ * Notifies other contexts that an application is being deleted, inside the same transaction, so that
+ * everything that belongs to the application is deleted with it, or nothing is.
+ */
+@Injectable()
+export class ApplicationDeletions {
+  private readonly listeners: Listener[] = [];
+
+  /** If a listener fails, the deletion is rolled back. */
+  subscribe(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+
+  async announce(applicationId: string): Promise<void> {
+    for (const listener of this.listeners) await listener(applicationId);
+  }
+}
 
 const UNKNOWN_ENVIRONMENT = 'must name an environment that exists';
 
@@ -74,7 +97,7 @@ export class ApplicationsService {
 
   /**
    * Updates an application. If no value changes, nothing is written.
-   * @returns its version then
+   * @returns the resulting version
    * @throws NotFoundError, PreconditionFailedError, ValidationError
    */
   async update(
@@ -145,12 +168,14 @@ export class ApplicationsService {
     const taken = await this.imports.takenIds(applications.flatMap(({ id }) => id ?? []));
     const unknownEnvironments = await this.unknownEnvironments(applications);
     return applications.flatMap(({ id, userId, environmentId }, index) => [
-      ...(id !== undefined && taken.has(id) ? [faultAt(index, 'id', 'conflict', 'is taken')] : []),
+      ...(id !== undefined && taken.has(id)
+        ? [recordFault(index, 'id', 'conflict', 'is taken')]
+        : []),
       ...(accounts.has(userId)
         ? []
-        : [faultAt(index, 'userId', 'unknown_reference', 'names no account')]),
+        : [recordFault(index, 'userId', 'unknown_reference', 'names no account')]),
       ...(environmentId !== null && unknownEnvironments.has(environmentId)
-        ? [faultAt(index, 'environment', 'unknown_reference', UNKNOWN_ENVIRONMENT)]
+        ? [recordFault(index, 'environment', 'unknown_reference', UNKNOWN_ENVIRONMENT)]
         : []),
     ]);
   }

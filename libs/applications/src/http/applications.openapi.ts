@@ -1,5 +1,5 @@
 import { AddressSchema, DeletedSchema, describeRoutes, OPTIONAL_PAGE, schema } from '#libs/http';
-import { ApplicationView } from './application.view.js';
+import { ApplicationView } from './application.dto.js';
 import { ApplicationsController } from './applications.controller.js';
 
 /** Applications in the API description. */
@@ -50,9 +50,7 @@ export const applicationsRoutes = [
       },
       update: {
         summary: 'Update an application',
-        about:
-          'Changes the given fields. Of what the application then has, `voiceUrl` or `messagingUrl` ' +
-          'is required.',
+        about: 'Changes the given fields. Afterwards, it must have `voiceUrl` or `messagingUrl`.',
         examples: {
           rename: { name: 'Shop 2' },
           onlyMessaging: { voiceUrl: null, messagingUrl: 'https://shop.example.com/sms' },

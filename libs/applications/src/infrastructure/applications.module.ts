@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdentityModule } from '#libs/identity';
-import { ApplicationDeletions } from '../domain/application-deletions.js';
-import { ApplicationImports } from '../domain/application-imports.js';
-import { ApplicationsRepository } from '../domain/applications.repository.js';
-import { ApplicationsService } from '../domain/applications.service.js';
-import { ApplicationSchema } from './application.schema.js';
-import { TypeOrmApplicationImports } from './typeorm-application-imports.js';
-import { TypeOrmApplicationsRepository } from './typeorm-applications.repository.js';
+import { ApplicationDeletions, ApplicationsService } from '../domain/applications.service.js';
+import { ApplicationImports, ApplicationsRepository } from '../domain/applications.repository.js';
+import { ApplicationSchema } from './applications-schema.js';
+import {
+  TypeOrmApplicationImports,
+  TypeOrmApplicationsRepository,
+} from './typeorm-applications.js';
 
 /** Applications, without HTTP. */
 @Module({

@@ -4,10 +4,11 @@ import { Transactions } from '#libs/kernel';
 import { contextOf } from '../../../../test/support/context.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { anAccount } from '../../../../test/support/rows.js';
-import { ApplicationImports } from '../domain/application-imports.js';
-import { applicationImportsContract } from '../domain/application-imports.contract.js';
-import { ApplicationsRepository } from '../domain/applications.repository.js';
-import { applicationsRepositoryContract } from '../domain/applications.repository.contract.js';
+import { ApplicationImports, ApplicationsRepository } from '../domain/applications.repository.js';
+import {
+  applicationImportsContract,
+  applicationsRepositoryContract,
+} from '../domain/applications.repository.contract.js';
 import { ApplicationsModule } from './applications.module.js';
 
 let database: TestDatabase;

@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { BusyError, RateLimitedError, UnavailableError } from '#libs/kernel';
 import { Authenticator } from './authenticator.js';
-import { CredentialUses } from './credential-uses.js';
+import { CredentialUses, type Login } from './logins.js';
 import { UnauthorizedError } from './identity-errors.js';
-import { LocalLoginFailures } from './local-login-failures.js';
-import { FAILURE_WINDOW_MS } from './login-failures.js';
-import type { Login } from './logins.js';
-import { FakeLogins } from './logins.fake.js';
+import { FAILURE_WINDOW_MS, LocalLoginFailures } from './login-failures.js';
+import { fakeHash, FakeLogins, FakePasswordHasher } from './logins.fake.js';
 import { PasswordCheck } from './password-check.js';
-import { fakeHash, FakePasswordHasher } from './password-hasher.fake.js';
 
 const SECOND_MS = 1_000;
 const salt = Buffer.alloc(16, 7);

@@ -1,3 +1,5 @@
+import { parseTime, time, ValidationError } from '#libs/kernel';
+
 /** A password of a user. A user may have several, so that old and new ones can overlap. */
 export class Credential {
   /** A string of digits; set when it is stored. */
@@ -10,4 +12,37 @@ export class Credential {
   expiresAt!: Date | null;
   /** Accurate to about a minute. */
   lastUsedAt!: Date | null;
+}
+
+const EXPIRY_RULE = 'must be in the future';
+
+/** Whether a credential may expire at this time. */
+export function isExpiry(time: Date): boolean {
+  return time.getTime() > Date.now();
+}
+
+/** Whether a credential has expired. */
+export function isExpired({ expiresAt }: { expiresAt: Date | null }): boolean {
+  return expiresAt !== null && !isExpiry(expiresAt);
+}
+
+/** @throws ValidationError unless a credential may expire at this time */
+export function requireExpiry(time: Date): void {
+  if (isExpiry(time)) return;
+  throw ValidationError.of('expiresAt', 'range', `expiresAt ${EXPIRY_RULE}.`);
+}
+
+/** When a credential expires, in a request. */
+export const expiryPart = time().and('range', EXPIRY_RULE, (value) => isExpiry(parseTime(value)!));
+
+/** A credential to store. The store adds its id and time. */
+export type NewCredential = Pick<Credential, 'userId' | 'hash' | 'expiresAt'>;
+
+/** Stores credentials. */
+export abstract class CredentialsRepository {
+  /** In ascending order of id. */
+  abstract findByUser(userId: string): Promise<Credential[]>;
+  abstract insert(credential: NewCredential): Promise<Credential>;
+  /** @returns whether the user had it */
+  abstract remove(userId: string, id: string): Promise<boolean>;
 }

@@ -1,10 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
 import { NotFoundError } from '#libs/kernel';
-import { FakeAuditTrail } from '../../../kernel/src/ports/audit-trail.fake.js';
-import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
-import { FakeEnvironmentsRepository } from './environments.repository.fake.js';
+import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
+import { FakeEnvironmentsRepository } from './repositories.fake.js';
 import { EnvironmentsService } from './environments.service.js';
-import { EnvironmentIdTaken } from './identity-errors.js';
+import { EnvironmentIdTakenError } from './identity-errors.js';
 
 const special = { name: 'Special', type: 'special', billable: false } as const;
 
@@ -37,6 +36,8 @@ it('records a new environment, which belongs to no account', async () => {
 });
 
 it('records nothing when the id is taken', async () => {
-  await expect(environments.create({ ...special, id: '1' })).rejects.toThrow(EnvironmentIdTaken);
+  await expect(environments.create({ ...special, id: '1' })).rejects.toThrow(
+    EnvironmentIdTakenError,
+  );
   expect(audit.entries).toEqual([]);
 });

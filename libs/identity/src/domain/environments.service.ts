@@ -1,7 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { AuditTrail, isNumericId, NotFoundError, type Page, Transactions } from '#libs/kernel';
-import type { Environment } from './environment.js';
-import { EnvironmentsRepository, type NewEnvironment } from './environments.repository.js';
+
+/** The purposes of environments. */
+export const ENVIRONMENT_TYPES = ['development', 'production', 'special'] as const;
+export type EnvironmentType = (typeof ENVIRONMENT_TYPES)[number];
+
+/** An environment that applications run in. */
+export class Environment {
+  /** A string of digits. Development is 1 and production 2 on a new installation. */
+  id!: string;
+  name!: string;
+  type!: EnvironmentType;
+  billable!: boolean;
+}
+
+/** An environment to create. Without an id, it gets the next free one. */
+export type NewEnvironment = Omit<Environment, 'id'> & { id?: string };
+
+/** Stores environments. */
+export abstract class EnvironmentsRepository {
+  abstract findById(id: string): Promise<Environment | undefined>;
+  /** In ascending order of id. */
+  abstract page(page: Page): Promise<Environment[]>;
+  /** @throws EnvironmentIdTakenError */
+  abstract insert(environment: NewEnvironment): Promise<Environment>;
+}
 
 /** The environments of the installation. */
 @Injectable()
@@ -28,7 +51,7 @@ export class EnvironmentsService {
     return this.environments.page(page);
   }
 
-  /** @throws EnvironmentIdTaken */
+  /** @throws EnvironmentIdTakenError */
   create(environment: NewEnvironment): Promise<Environment> {
     return this.transactions.run(async () => {
       const created = await this.environments.insert(environment);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { FAILURE_WINDOW_MS, type LoginCounter, type LoginFailures } from './login-failures.js';
 
 /** A count under test. */
-export interface LoginFailuresUnderTest {
+interface LoginFailuresUnderTest {
   failures: () => LoginFailures;
   /** Makes it as if so many ms had passed since the count of a login began. */
   pass: (login: string, ms: number) => Promise<void>;
@@ -19,7 +19,7 @@ export function loginFailuresContract({ failures, pass }: LoginFailuresUnderTest
     }
   };
 
-  it('lets ten fail, and then says how long the window still is', async () => {
+  it('allows ten failures, then tells how long the window still lasts', async () => {
     await fail('ten', 10);
     const wait = await failures().begin(ten('ten'));
     expect(wait).toBeGreaterThan(FAILURE_WINDOW_MS - 10_000);
@@ -27,7 +27,7 @@ export function loginFailuresContract({ failures, pass }: LoginFailuresUnderTest
     expect(await failures().begin(ten('another'))).toBe(0);
   });
 
-  it('does not make the window longer by what comes in it', async () => {
+  it('does not extend the window by attempts in it', async () => {
     await fail('window', 9);
     await pass('window', FAILURE_WINDOW_MS / 2);
     await fail('window', 1);
@@ -37,7 +37,7 @@ export function loginFailuresContract({ failures, pass }: LoginFailuresUnderTest
     expect(await failures().begin(ten('window'))).toBeGreaterThan(FAILURE_WINDOW_MS / 2);
   });
 
-  it('lets ten begin at once, and the next soon when it is not known how they end', async () => {
+  it('allows ten attempts at once, and asks the next one to retry soon while they are undecided', async () => {
     const all = Array.from({ length: 30 }, () => failures().begin(ten('at once')));
     const waits = await Promise.all(all);
     expect(waits.filter((wait) => wait === 0)).toHaveLength(10);
@@ -46,7 +46,7 @@ export function loginFailuresContract({ failures, pass }: LoginFailuresUnderTest
     expect(await failures().begin(ten('at once'))).toBe(0);
   });
 
-  it('begins anew after a success', async () => {
+  it('starts again after a success', async () => {
     await fail('right', 9);
     expect(await failures().begin(ten('right'))).toBe(0);
     failures().end(ten('right'), 'succeeded');
@@ -54,7 +54,7 @@ export function loginFailuresContract({ failures, pass }: LoginFailuresUnderTest
     expect(await failures().begin(ten('right'))).toBeGreaterThan(1_000);
   });
 
-  it('forgets what nobody decided', async () => {
+  it('forgets undecided attempts', async () => {
     for (let time = 0; time < 30; time += 1) {
       expect(await failures().begin(ten('undecided'))).toBe(0);
       failures().end(ten('undecided'), 'undecided');
@@ -62,7 +62,7 @@ export function loginFailuresContract({ failures, pass }: LoginFailuresUnderTest
     await fail('undecided', 10);
   });
 
-  it('begins no window with what ends after its own', async () => {
+  it('starts no window with an attempt that ends after its own', async () => {
     await failures().begin(ten('late'));
     await pass('late', FAILURE_WINDOW_MS);
     failures().end(ten('late'), 'failed');

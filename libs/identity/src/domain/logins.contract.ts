@@ -3,7 +3,7 @@ import type { Logins } from './logins.js';
 import type { Role, Status } from './user.js';
 
 /** What a store of logins under test can be told to hold. */
-export interface LoginsUnderTest {
+interface LoginsUnderTest {
   logins: () => Logins;
   /** @returns the ids of the credentials, one for each hash */
   hold: (user: {
@@ -26,7 +26,7 @@ export function loginsContract({ logins, hold, lock, revoke, expire }: LoginsUnd
   const aUser = (username: string) =>
     hold({ username, role: 'platform', status: 'active', salt, hashes });
 
-  it('finds a user with all its credentials, and nobody by another spelling', async () => {
+  it('finds a user with all its credentials, and only by the exact spelling', async () => {
     const ids = await aUser('found');
     const login = await logins().find('found');
     expect(login).toMatchObject({

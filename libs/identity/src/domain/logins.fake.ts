@@ -1,5 +1,6 @@
-import { type Login, Logins } from './logins.js';
-import type { Principal } from './principal.js';
+import { createHash } from 'node:crypto';
+import { type Login, Logins, type Principal } from './logins.js';
+import { PasswordHasher } from './password-check.js';
 
 /** Logins in memory. Tests change the list in place of the database. */
 export class FakeLogins extends Logins {
@@ -23,4 +24,22 @@ export class FakeLogins extends Logins {
     );
     return Promise.resolve(login?.principal);
   }
+}
+
+/** A fast hash that counts its computations. */
+export class FakePasswordHasher extends PasswordHasher {
+  readonly salts: string[] = [];
+
+  get computations(): number {
+    return this.salts.length;
+  }
+
+  override hash(password: string, salt: Buffer): Promise<Buffer> {
+    this.salts.push(salt.toString('hex'));
+    return Promise.resolve(fakeHash(password, salt));
+  }
+}
+
+export function fakeHash(password: string, salt: Buffer): Buffer {
+  return createHash('sha256').update(salt).update(password).digest();
 }

@@ -1,17 +1,19 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { BusyError, siteOf, FairSemaphore } from '#libs/kernel';
+import { BusyError, FairSemaphore, siteOf } from '#libs/kernel';
 import type { BasicCredentials } from './basic-credentials.js';
-import { Logins } from './logins.js';
-import { PasswordHasher } from './password-hasher.js';
-import type { Principal } from './principal.js';
-import { SALT_BYTES } from './user.js';
-import { isUsername } from './username.js';
+import { Logins, type Principal } from './logins.js';
+import { isUsername, SALT_BYTES } from './user.js';
+
+/** Hashes a password for storage; deliberately slow (milliseconds of one core). */
+export abstract class PasswordHasher {
+  /** @throws BusyError when too many computations are waiting */
+  abstract hash(password: string, salt: Buffer): Promise<Buffer>;
+}
 
 /**
- * One check at a time, alternating between sites, so that a flood of wrong passwords occupies only one core
- * (docs/decisions/2026-11-21-limits.md). A hundred checks, the limit of one address, take about a second, and
- * five on an overloaded machine.
+ * One check at a time, round-robin over sites, so that a flood of wrong passwords occupies only one core
+ * (docs/decisions/2026-11-21-limits.md). A hundred checks, the limit of one address, take 1 s, or 5 s under load.
  */
 const LIMITS = { atOnce: 1, waitMs: 5_000 };
 
@@ -22,8 +24,8 @@ export interface Match {
 }
 
 /**
- * Finds the credential of a pair. It always computes one hash and takes the same time, so that an answer does
- * not reveal whether the user exists.
+ * Finds the credential of a pair. It always computes one hash, so that the time of an answer does not reveal
+ * whether the user exists.
  */
 @Injectable()
 export class PasswordCheck {

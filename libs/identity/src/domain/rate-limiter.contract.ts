@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { RateLimiter } from './rate-limiter.js';
 
 /** A limiter under test. */
-export interface RateLimiterUnderTest {
+interface RateLimiterUnderTest {
   limiter: () => RateLimiter;
   /** Makes it as if so many ms had passed for an account. */
   pass: (accountId: string, ms: number) => Promise<void>;
@@ -14,9 +14,9 @@ const TEN_AN_HOUR = { quota: 10, windowMs: HOUR_MS };
 
 /** What every implementation of {@link RateLimiter} must do. */
 export function rateLimiterContract({ limiter, pass }: RateLimiterUnderTest): void {
-  const take = (accountId: string, limit = TEN_AN_HOUR) => limiter().take(accountId, limit);
+  const take = (accountId: string, limit = TEN_AN_HOUR) => limiter().consume(accountId, limit);
 
-  it('gives the whole quota at once, then says how long to wait for one more', async () => {
+  it('grants the whole quota at once, then tells how long to wait for one more', async () => {
     for (let remaining = 9; remaining >= 0; remaining -= 1) {
       expect(await take('1')).toMatchObject({ allowed: true, remaining });
     }
@@ -41,7 +41,7 @@ export function rateLimiterContract({ limiter, pass }: RateLimiterUnderTest): vo
   });
 
   it.each([1, 3, 6, 7, 9, 11, 13, 600, 999])(
-    'gives %i of so many that come at once',
+    'grants %i of many concurrent requests',
     async (quota) => {
       const limit = { quota, windowMs: HOUR_MS };
       const all = Array.from({ length: quota + 5 }, () => take(`at once ${quota}`, limit));
@@ -57,10 +57,10 @@ export function rateLimiterContract({ limiter, pass }: RateLimiterUnderTest): vo
     },
   );
 
-  it('gives no more of a quota that is taken in parts, however many come at once', async () => {
+  it('never exceeds a quota that is taken in parts, under any concurrency', async () => {
     const limit = { quota: 2_500, windowMs: 1_000 * HOUR_MS };
     const one = limiter();
-    const all = Array.from({ length: 2_600 }, () => one.take('in parts', limit));
+    const all = Array.from({ length: 2_600 }, () => one.consume('in parts', limit));
     const allowed = (await Promise.all(all)).filter((allowance) => allowance.allowed);
     expect(allowed).toHaveLength(2_500);
   });

@@ -1,10 +1,14 @@
 import { describe } from 'vitest';
-import { credentialsRepositoryContract } from './credentials.repository.contract.js';
-import { FakeCredentialsRepository } from './credentials.repository.fake.js';
-import { environmentsRepositoryContract } from './environments.repository.contract.js';
-import { FakeEnvironmentsRepository } from './environments.repository.fake.js';
-import { usersRepositoryContract } from './users.repository.contract.js';
-import { FakeUsersRepository } from './users.repository.fake.js';
+import {
+  credentialsRepositoryContract,
+  environmentsRepositoryContract,
+  usersRepositoryContract,
+} from './repositories.contract.js';
+import {
+  FakeCredentialsRepository,
+  FakeEnvironmentsRepository,
+  FakeUsersRepository,
+} from './repositories.fake.js';
 
 describe('fake users', () => {
   const users = new FakeUsersRepository();

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Sessions } from './session.js';
+import type { Sessions } from './sessions.service.js';
 
 /** A store of sessions under test. */
-export interface SessionsUnderTest {
+interface SessionsUnderTest {
   sessions: () => Sessions;
   /** @returns the id of a credential of a new active user */
   aCredential: () => Promise<string>;
@@ -38,7 +38,7 @@ export function sessionsContract(under: SessionsUnderTest): void {
     expect(await isValid(Buffer.alloc(32).toString('base64'))).toBe(false);
   });
 
-  it('extends a session that is used, but for no more than 12 hours', async () => {
+  it('extends a session on use, for at most 12 hours', async () => {
     const hash = await aSession(await aCredential());
     await age(hash, { created: 29, used: 29 });
     await under.sessions().use(hash);
@@ -77,7 +77,7 @@ export function sessionsContract(under: SessionsUnderTest): void {
     expect(await under.sessions().insert(newHash(), credentialId)).toBe(false);
   });
 
-  it('does not revive the sessions of a user who was locked, and begins none meanwhile', async () => {
+  it('does not revive the sessions of a user who was locked, and starts none while locked', async () => {
     const credentialId = await aCredential();
     const [hash, other] = [await aSession(credentialId), await aSession(await aCredential())];
     await lock(credentialId);

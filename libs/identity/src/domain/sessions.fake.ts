@@ -1,5 +1,5 @@
 import type { FakeLogins } from './logins.fake.js';
-import { type Session, Sessions } from './session.js';
+import { type Session, Sessions } from './sessions.service.js';
 
 const MINUTE_MS = 60_000;
 const LONGEST_MS = 12 * 60 * MINUTE_MS;

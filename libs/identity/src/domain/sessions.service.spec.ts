@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RateLimitedError } from '#libs/kernel';
-import { FakeAuditTrail } from '../../../kernel/src/ports/audit-trail.fake.js';
-import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
+import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
 import { UnauthorizedError } from './identity-errors.js';
-import { LocalLoginFailures } from './local-login-failures.js';
-import { LocalRateLimiter } from './local-rate-limiter.js';
-import { addressCounter } from './login-failures.js';
+import { addressCounter, LocalLoginFailures } from './login-failures.js';
+import { LocalRateLimiter } from './rate-limiter.js';
 import { FakeLogins } from './logins.fake.js';
 import type { Match } from './password-check.js';
 import { sessionsContract } from './sessions.contract.js';

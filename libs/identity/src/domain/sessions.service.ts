@@ -1,29 +1,56 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AuditTrail, LRUCache, RateLimitedError, Transactions } from '#libs/kernel';
-import { CredentialUses } from './credential-uses.js';
 import { SessionEndedError, UnauthorizedError } from './identity-errors.js';
 import { LoginFailures, tokenCounter } from './login-failures.js';
+import { CredentialUses } from './logins.js';
 import type { Match } from './password-check.js';
 import { RateLimiter } from './rate-limiter.js';
-import { type Session, Sessions } from './session.js';
 import { VerifiedLogins } from './verified-logins.js';
 
+/** How long a session lives, at most and without requests. */
+export const SESSION_LIFE = { longest: '12 hours', idle: '30 minutes' } as const;
+
+/** The login of a browser, which a cookie refers to. It ends with its credential. */
+export interface Session extends Match {
+  /** SHA-256 of the token in the cookie, in Base64. */
+  hash: string;
+  createdAt: Date;
+  /** When it ends without further requests; accurate to about a minute. */
+  expiresAt: Date;
+}
+
+/** Stores sessions. */
+export abstract class Sessions {
+  /**
+   * Also removes all but the credential's newest ones.
+   * @returns false if the credential or its user is no longer valid; a concurrent change of either waits or is seen
+   */
+  abstract insert(hash: string, credentialId: string): Promise<boolean>;
+  /** @returns undefined if it has ended, or if its credential or user is no longer valid */
+  abstract find(hash: string): Promise<Session | undefined>;
+  /** Notes a request, which extends the session. */
+  abstract use(hash: string): Promise<void>;
+  /** @returns false if there was none */
+  abstract remove(hash: string): Promise<boolean>;
+  abstract removeOfUser(userId: string): Promise<void>;
+}
+
 const TOKEN_BYTES = 32;
-/** The length of a token. A longer text in the cookie is not even hashed. */
+/** A longer text in the cookie is not even hashed. */
 const TOKEN_LENGTH = Math.ceil((TOKEN_BYTES * 4) / 3);
 const TOO_MANY_TOKENS = 'Too many requests with an unknown session have come from this address.';
 /** Each new session is a write, even with a cached password. */
 const LOGINS = { quota: 60, windowMs: 60_000 };
 const USE_NOTED_EVERY_MS = 60_000;
-const MAX_KNOWN = 5_000;
+const MAX_CACHED = 5_000;
 
 /** The sessions of browsers. */
 @Injectable()
 export class SessionsService {
   private readonly verified: VerifiedLogins<Session>;
   /** When the last use of each session was stored, as `performance.now()`. */
-  private readonly usedAt = new LRUCache<string, number>({ max: MAX_KNOWN });
+  private readonly usedAt = new LRUCache<string, number>({ max: MAX_CACHED });
 
   constructor(
     private readonly sessions: Sessions,
@@ -37,12 +64,12 @@ export class SessionsService {
   }
 
   /**
-   * Begins a session with a verified credential. The present actor must be its user.
+   * Begins a session with a verified credential. The current actor must be its user.
    * @returns the token for the cookie, which is stored only as a hash
    * @throws RateLimitedError; UnauthorizedError if the credential or its user has become invalid since
    */
   async begin({ credentialId, principal }: Match): Promise<{ token: string; session: Session }> {
-    const { allowed, nextMs } = await this.limiter.take(`${principal.userId}:login`, LOGINS);
+    const { allowed, nextMs } = await this.limiter.consume(`${principal.userId}:login`, LOGINS);
     if (!allowed) throw new RateLimitedError('A user may log in 60 times in a minute.', nextMs);
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const hash = hashOf(token);
@@ -63,7 +90,7 @@ export class SessionsService {
     if (token.length > TOKEN_LENGTH) throw new SessionEndedError();
     const hash = hashOf(token);
     const session = await this.verified.match(hash, addressOf, (address) =>
-      // Not because anybody could guess a token, but because each try is a query.
+      // Limits the queries; tokens cannot be guessed.
       this.failures.counted(tokenCounter(address), TOO_MANY_TOKENS, 'undecided', () =>
         this.sessions.find(hash),
       ),
@@ -72,7 +99,7 @@ export class SessionsService {
     return session;
   }
 
-  /** Whether a session has not ended. The service asks this, so it does not count. @throws UnavailableError */
+  /** Whether a session is still valid. The service itself asks, so failures do not count. @throws UnavailableError */
   isValid(session: Session): Promise<boolean> {
     return this.verified.isValid(session.hash, session);
   }
@@ -93,7 +120,7 @@ export class SessionsService {
     return session;
   }
 
-  /** Ends a session, if it has not ended. The present actor must be its user. */
+  /** Ends a session, if it has not ended. The current actor must be its user. */
   async end(token: string): Promise<void> {
     const hash = hashOf(token);
     await this.transactions.run(async () => {
@@ -104,7 +131,7 @@ export class SessionsService {
     this.verified.forget(hash);
   }
 
-  /** A session has no id that anybody knows, so an entry has its credential's. */
+  /** The entry names the credential, because a session has no public id. */
   private record(
     action: 'session.create' | 'session.delete',
     { credentialId, principal }: Match,

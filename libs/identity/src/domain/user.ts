@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { type Page, requireValid, storableText, string } from '#libs/kernel';
+
 /** The roles of users; `platform` operates the service. */
 export const ROLES = ['account', 'platform'] as const;
 export type Role = (typeof ROLES)[number];
@@ -19,4 +22,59 @@ export class User {
   /** Shared by all passwords of the user, so that one computation checks all of them. */
   salt!: Buffer;
   joinDate!: Date;
+}
+
+const USERNAME = /^[A-Za-z][A-Za-z0-9._@-]{0,63}$/;
+
+/** Whether the text is a valid username. Usernames start with a letter, so they are never ids. */
+export function isUsername(text: string): boolean {
+  return USERNAME.test(text);
+}
+
+/** A username in a request. */
+export const usernamePart = string().and(
+  'format',
+  'must be a letter and up to 63 more letters, digits or the characters . _ @ -',
+  isUsername,
+  { pattern: USERNAME.source },
+);
+
+/** @throws ValidationError unless the text is a valid username */
+export function requireUsername(text: string): void {
+  requireValid('username', text, usernamePart);
+}
+
+export const PASSWORD_MAX = 200;
+const PASSWORD_MIN = 8;
+
+/** A password in a request. */
+export const passwordPart = storableText(PASSWORD_MAX, PASSWORD_MIN);
+
+/** @throws ValidationError unless the text is a valid password */
+export function requirePassword(text: string): void {
+  requireValid('password', text, passwordPart);
+}
+
+/** 144 bits in 24 characters that need no quoting anywhere. */
+export function generatePassword(): string {
+  return randomBytes(18).toString('base64url');
+}
+
+/** A user to store. The store adds the id and the join date, unless the user was created elsewhere. */
+export type NewUser = Omit<User, 'id' | 'joinDate'> & Partial<Pick<User, 'id' | 'joinDate'>>;
+
+/** Stores users. */
+export abstract class UsersRepository {
+  abstract findById(id: string): Promise<User | undefined>;
+  abstract findByUsername(username: string): Promise<User | undefined>;
+  /** In ascending order of id. */
+  abstract page(page: Page): Promise<User[]>;
+  /** @throws UsernameTakenError, also if the id is taken */
+  abstract insert(user: NewUser): Promise<User>;
+  /** Makes later ids higher than those of all users. */
+  abstract raiseIds(): Promise<void>;
+  /** Locks the user's row until the transaction ends. */
+  abstract lock(id: string): Promise<void>;
+  /** @returns whether the status changed */
+  abstract setStatus(id: string, status: User['status']): Promise<boolean>;
 }

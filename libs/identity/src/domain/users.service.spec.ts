@@ -1,20 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BusyError, FairSemaphore, NotFoundError, ValidationError } from '#libs/kernel';
-import { FakeAuditTrail } from '../../../kernel/src/ports/audit-trail.fake.js';
-import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
-import { FakeCredentialsRepository } from './credentials.repository.fake.js';
+import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
+import { FakeCredentialsRepository, FakeUsersRepository } from './repositories.fake.js';
 import {
   CredentialLimitReachedError,
   MAX_CREDENTIALS,
   OwnAccessError,
-  UsernameTaken,
+  UsernameTakenError,
 } from './identity-errors.js';
-import { fakeHash, FakePasswordHasher } from './password-hasher.fake.js';
-import type { Principal } from './principal.js';
+import { fakeHash, FakeLogins, FakePasswordHasher } from './logins.fake.js';
+import type { Principal } from './logins.js';
 import type { User } from './user.js';
-import { FakeLogins } from './logins.fake.js';
 import { FakeSessions } from './sessions.fake.js';
-import { FakeUsersRepository } from './users.repository.fake.js';
 import { UsersService } from './users.service.js';
 
 /** Computes one hash at a time and refuses when more than a hundred wait, as the real one does. */
@@ -92,7 +89,7 @@ describe('a new user', () => {
 
   it('gets no credential when its username is taken', async () => {
     await aUser();
-    await expect(aUser()).rejects.toThrow(UsernameTaken);
+    await expect(aUser()).rejects.toThrow(UsernameTakenError);
     expect(credentials.all).toHaveLength(1);
   });
 });

@@ -6,21 +6,27 @@ import {
   isNumericId,
   NotFoundError,
   type Page,
+  recordFault,
   Transactions,
   ValidationError,
 } from '#libs/kernel';
-import type { Credential } from './credential.js';
-import { CredentialsRepository } from './credentials.repository.js';
-import { isExpired, requireExpiry } from './expiry.js';
+import { type Credential, CredentialsRepository, isExpired, requireExpiry } from './credential.js';
 import { CredentialLimitReachedError, MAX_CREDENTIALS, OwnAccessError } from './identity-errors.js';
-import { generatePassword, requirePassword } from './password.js';
-import { PasswordHasher } from './password-hasher.js';
-import type { Principal } from './principal.js';
-import { Sessions } from './session.js';
-import { type Role, SALT_BYTES, type Status, type User } from './user.js';
-import { type ImportedUser, readUsers, userFault } from './user-import.js';
-import { isUsername, requireUsername } from './username.js';
-import { UsersRepository } from './users.repository.js';
+import {
+  generatePassword,
+  isUsername,
+  requirePassword,
+  requireUsername,
+  type Role,
+  SALT_BYTES,
+  type Status,
+  type User,
+  UsersRepository,
+} from './user.js';
+import { PasswordHasher } from './password-check.js';
+import type { Principal } from './logins.js';
+import { Sessions } from './sessions.service.js';
+import { type ImportedUser, readUsers } from './user-import.js';
 
 interface PreparedUser extends Omit<ImportedUser, 'password'> {
   salt: Buffer;
@@ -42,7 +48,7 @@ export class UsersService {
   /**
    * Creates an active user with one credential. Without a password, generates one.
    * @returns `password` only if it was generated; it cannot be read later
-   * @throws ValidationError, UsernameTaken
+   * @throws ValidationError, UsernameTakenError
    */
   async create(request: {
     username: string;
@@ -115,7 +121,7 @@ export class UsersService {
   private async takenAmong(users: readonly PreparedUser[]): Promise<FieldFault[]> {
     const faults: FieldFault[] = [];
     for (const [index, { id, username }] of users.entries()) {
-      const isTaken = (name: string) => userFault(index, name, 'conflict', 'is taken');
+      const isTaken = (name: string) => recordFault(index, name, 'conflict', 'is taken');
       if (await this.users.findById(id)) faults.push(isTaken('id'));
       if (await this.users.findByUsername(username)) faults.push(isTaken('username'));
     }
@@ -137,7 +143,7 @@ export class UsersService {
   async show(user: string, viewer: Principal): Promise<{ user: User; credentials: Credential[] }> {
     const found = await this.required(user);
     if (viewer.role !== 'platform' && viewer.userId !== found.id) throw new NotFoundError('user');
-    return { user: found, credentials: await this.credentials.ofUser(found.id) };
+    return { user: found, credentials: await this.credentials.findByUser(found.id) };
   }
 
   /**
@@ -162,7 +168,7 @@ export class UsersService {
       const found = await this.required(user);
       if (status === 'locked' && by?.userId === found.id) throw new OwnAccessError('lock yourself');
       if (status !== undefined && (await this.users.setStatus(found.id, status))) {
-        // Also when it is unlocked: processes of an older version leave them when they lock it.
+        // Also on unlock, because processes of an older version keep them on lock.
         await this.sessions.removeOfUser(found.id);
         const action = status === 'locked' ? 'user.lock' : 'user.unlock';
         await this.audit.record({ action, resourceId: found.id, accountId: found.id });
@@ -186,8 +192,8 @@ export class UsersService {
     const { id, salt } = await this.required(user);
     const { hash, generated } = await this.hashed(password, salt);
     const credential = await this.transactions.run(async () => {
-      // Without a lock: of an operator's concurrent requests, one or two too many do no harm.
-      if ((await this.credentials.ofUser(id)).length >= MAX_CREDENTIALS) {
+      // Without a lock, because one or two too many do no harm.
+      if ((await this.credentials.findByUser(id)).length >= MAX_CREDENTIALS) {
         throw new CredentialLimitReachedError();
       }
       const stored = await this.credentials.insert({ userId: id, hash, expiresAt });
@@ -216,7 +222,7 @@ export class UsersService {
       const removed =
         isNumericId(credentialId) && (await this.credentials.remove(id, credentialId));
       if (!removed) throw new NotFoundError('credential');
-      const isLast = isOwn && (await this.credentials.ofUser(id)).every(isExpired);
+      const isLast = isOwn && (await this.credentials.findByUser(id)).every(isExpired);
       if (isLast) throw new OwnAccessError('take away your own last credential');
       await this.audit.record({
         action: 'credential.delete',

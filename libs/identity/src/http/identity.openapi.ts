@@ -11,9 +11,9 @@ import { CredentialLimitReachedError, OwnAccessError } from '../domain/identity-
 import { AuditController } from './audit.controller.js';
 import { AuditRecordView } from './audit.view.js';
 import { EnvironmentsController } from './environments.controller.js';
-import { CreatedEnvironmentSchema, EnvironmentView } from './environments.view.js';
+import { CreatedEnvironmentSchema, EnvironmentView } from './environments.dto.js';
 import { SessionController } from './session.controller.js';
-import { SessionView } from './session.view.js';
+import { SessionView } from './session.dto.js';
 import { UsersController } from './users.controller.js';
 import {
   ChangedUserSchema,
@@ -22,11 +22,11 @@ import {
   CredentialView,
   UserView,
   UserWithCredentialsView,
-} from './users.view.js';
+} from './users.dto.js';
 
 const CREDENTIAL_LIMIT = describeError(
   new CredentialLimitReachedError(),
-  'The user has 100 credentials, those that have expired included: revoke some first.',
+  'The user has 100 credentials, including expired ones: revoke some first.',
 );
 const OWN_ACCESS = describeError(
   new OwnAccessError('lock yourself'),
@@ -175,7 +175,7 @@ const sessionRoutes = describeRoutes(SessionController, {
     },
     show: {
       summary: 'Show who is logged in',
-      about: 'The user and, of a session in a cookie, its times.',
+      about: 'The user and, for a session in a cookie, its times.',
       answer: SessionView.schema,
     },
     end: {

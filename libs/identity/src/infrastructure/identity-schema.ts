@@ -1,10 +1,64 @@
-import type { DatabaseSchema } from '#libs/runtime';
-import { initial } from './migrations/0001-initial.js';
-import { importedUsers } from './migrations/0002-imported-users.js';
-import { sessions } from './migrations/0003-sessions.js';
+import { EntitySchema } from 'typeorm';
+import { type DatabaseSchema, identityColumn } from '#libs/runtime';
+import { Credential } from '../domain/credential.js';
+import { Environment } from '../domain/environments.service.js';
+import { User } from '../domain/user.js';
+import { migrations } from './migrations.js';
+
+// These map the domain's classes to their tables. Indexes and checks are only in the migrations.
+
+export const UserSchema = new EntitySchema<User>({
+  name: 'User',
+  target: User,
+  tableName: 'users',
+  columns: {
+    id: identityColumn('users_pkey'),
+    username: { type: 'text' },
+    role: { type: 'text' },
+    status: { type: 'text' },
+    salt: { type: 'bytea' },
+    joinDate: { name: 'join_date', type: 'timestamptz', default: () => 'now()' },
+  },
+  uniques: [{ name: 'users_username_key', columns: ['username'] }],
+});
+
+export const CredentialSchema = new EntitySchema<Credential>({
+  name: 'Credential',
+  target: Credential,
+  tableName: 'credentials',
+  columns: {
+    id: identityColumn('credentials_pkey'),
+    userId: { name: 'user_id', type: 'bigint' },
+    hash: { type: 'bytea' },
+    createdAt: { name: 'created_at', type: 'timestamptz', default: () => 'now()' },
+    expiresAt: { name: 'expires_at', type: 'timestamptz', nullable: true },
+    lastUsedAt: { name: 'last_used_at', type: 'timestamptz', nullable: true },
+  },
+  foreignKeys: [
+    {
+      name: 'credentials_user_fkey',
+      // A name, because TypeORM would call a class as a function here.
+      target: 'User',
+      columnNames: ['userId'],
+      referencedColumnNames: ['id'],
+    },
+  ],
+});
+
+export const EnvironmentSchema = new EntitySchema<Environment>({
+  name: 'Environment',
+  target: Environment,
+  tableName: 'environments',
+  columns: {
+    id: identityColumn('environments_pkey'),
+    name: { type: 'text' },
+    type: { type: 'text' },
+    billable: { type: 'boolean' },
+  },
+});
 
 export const identitySchema: DatabaseSchema = {
-  migrations: [initial, importedUsers, sessions],
+  migrations,
   tables: {
     users: { api: 'SELECT, INSERT, UPDATE (status)' },
     credentials: { api: 'SELECT, INSERT, DELETE, UPDATE (last_used_at)' },

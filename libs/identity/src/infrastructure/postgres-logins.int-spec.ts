@@ -8,12 +8,12 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/support/
 import { anAccount } from '../../../../test/support/rows.js';
 import { Logins } from '../domain/logins.js';
 import { loginsContract } from '../domain/logins.contract.js';
-import { Sessions } from '../domain/session.js';
+import { Sessions } from '../domain/sessions.service.js';
 import { sessionsContract } from '../domain/sessions.contract.js';
 import type { Status } from '../domain/user.js';
 import { UsersService } from '../domain/users.service.js';
 import { IdentityModule } from '../identity.module.js';
-import { PostgresCredentialUses } from './postgres-credential-uses.js';
+import { PostgresCredentialUses } from './postgres-logins.js';
 
 let database: TestDatabase;
 let context: INestApplicationContext;

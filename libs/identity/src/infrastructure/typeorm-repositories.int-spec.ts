@@ -4,14 +4,15 @@ import { AuditTrail, Transactions } from '#libs/kernel';
 import { contextOf } from '../../../../test/support/context.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { anAccount } from '../../../../test/support/rows.js';
-import { auditTrailContract } from '../../../kernel/src/ports/audit-trail.contract.js';
-import { transactionsContract } from '../../../kernel/src/ports/transactions.contract.js';
-import { CredentialsRepository } from '../domain/credentials.repository.js';
-import { credentialsRepositoryContract } from '../domain/credentials.repository.contract.js';
-import { EnvironmentsRepository } from '../domain/environments.repository.js';
-import { environmentsRepositoryContract } from '../domain/environments.repository.contract.js';
-import { UsersRepository } from '../domain/users.repository.js';
-import { usersRepositoryContract } from '../domain/users.repository.contract.js';
+import { auditTrailContract, transactionsContract } from '../../../kernel/src/ports.contract.js';
+import { CredentialsRepository } from '../domain/credential.js';
+import {
+  credentialsRepositoryContract,
+  environmentsRepositoryContract,
+  usersRepositoryContract,
+} from '../domain/repositories.contract.js';
+import { EnvironmentsRepository } from '../domain/environments.service.js';
+import { UsersRepository } from '../domain/user.js';
 import { IdentityModule } from '../identity.module.js';
 
 let database: TestDatabase;

@@ -2,18 +2,18 @@ import type { Socket } from 'node:net';
 import type { Client } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
-import { PRESENT_SETTINGS, type PresentSettings, requireFit } from './needed-settings.js';
+import { CURRENT_SETTINGS, type CurrentSettings, requireFit } from './needed-settings.js';
 
 /** How long a request waits for a connection before PostgreSQL counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** Closing a connection frees its prepared statements; the ones for past days are no longer used. */
+/** Closing a connection frees its prepared statements, such as those for past days. */
 const CONNECTION_LIFETIME_S = 3_600;
 
 /**
  * TypeORM's connection options: no session state and no start-up parameters (PgBouncer).
- * @param silenceMs of a process: how long the server may be silent before a connection is closed. Without it, for
- * `migrate`, for ever; it also works with settings that no process can work with
+ * @param silenceMs for a process: closes a connection after this long without an answer, and checks the settings of
+ * each session; `migrate` leaves it out
  */
 export function dataSourceOptions(config: Config, silenceMs?: number): DataSourceOptions {
   return {
@@ -38,15 +38,15 @@ function forProcess(silenceMs: number) {
   const closeSilent = closeWhenSilent(silenceMs);
   return async (client: Client): Promise<void> => {
     closeSilent(client);
-    const { rows } = await client.query<PresentSettings>(PRESENT_SETTINGS);
+    const { rows } = await client.query<CurrentSettings>(CURRENT_SETTINGS);
     for (const settings of rows) requireFit(settings);
   };
 }
 
 /**
- * The pool closes an unused connection earlier, so a silent one waits for its statement. The driver's own
- * `query_timeout` sets a timer for each statement, with functions that keep its rows in memory until a full
- * garbage collection.
+ * The pool closes an unused connection earlier, so a silent one is waiting for an answer. The driver's own
+ * `query_timeout` sets a timer for each statement, whose closures keep its rows in memory until a full garbage
+ * collection.
  */
 function closeWhenSilent(ms: number) {
   return (client: object): void => {

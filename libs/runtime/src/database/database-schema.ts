@@ -1,16 +1,16 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { EntitySchemaColumnOptions, MigrationInterface, QueryRunner } from 'typeorm';
 import type { Config } from '../config/config.js';
 
 /** The processes with their own database role. The role that runs `migrate` owns everything. */
 export type Process = 'api' | 'worker';
 
 /** The privileges of each process, in GRANT syntax. A process that is not listed has none. */
-export type Rights = Readonly<Partial<Record<Process, string>>>;
+type Rights = Readonly<Partial<Record<Process, string>>>;
 
-export type Migration = new () => MigrationInterface;
+type Migration = new () => MigrationInterface;
 
 /**
- * A library's part of the database. During an upgrade the previous version works with the same rights: revoke
+ * A library's part of the database. The previous version works with the same rights during an upgrade, so revoke
  * a right one release after its last use.
  */
 export interface DatabaseSchema {
@@ -34,8 +34,8 @@ export interface DatabaseSchema {
 
 /**
  * Makes the transaction, and through `FROM CURRENT` every SECURITY DEFINER function, look up names in our
- * schema only, never among objects that a caller can create. pg_temp is searched first unless it is listed,
- * so it is listed last.
+ * schema only, never among objects that a caller can create. pg_temp is listed last, because it is searched
+ * first unless it is listed.
  */
 export const OUR_SCHEMA_ONLY = `
 SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)`;
@@ -56,5 +56,16 @@ export function migrationOf(name: string, ...statements: readonly string[]): Mig
     down(): Promise<void> {
       return Promise.reject(new Error('migrations cannot be reverted; restore a backup instead'));
     }
+  };
+}
+
+/** A numeric id column that the database generates unless a value is given. A string in our code. */
+export function identityColumn(primaryKeyConstraintName: string): EntitySchemaColumnOptions {
+  return {
+    type: 'bigint',
+    primary: true,
+    primaryKeyConstraintName,
+    // TypeORM supports this strategy, but the type of its EntitySchema options lacks it.
+    generated: 'identity' as 'increment',
   };
 }

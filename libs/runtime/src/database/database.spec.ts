@@ -4,11 +4,11 @@ import type { Config } from '../config/config.js';
 import type { Log } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Database } from './database.js';
-import type { PresentSettings } from './needed-settings.js';
+import type { CurrentSettings } from './needed-settings.js';
 import { statement } from './statement.js';
 
 const WRITE = statement('INSERT');
-const FIT: PresentSettings = {
+const FIT: CurrentSettings = {
   ...{ isStandby: false, role: 'api', schema: 'public', isOnPath: true, next: null },
   now: {
     DateStyle: 'ISO, DMY',
@@ -22,7 +22,7 @@ const FIT: PresentSettings = {
   },
 };
 
-let settings: PresentSettings;
+let settings: CurrentSettings;
 let failure: object | undefined;
 let answer: object | undefined;
 let database: Database;

@@ -2,13 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
-import { Log } from '../logging/log.js';
-import { OutageLog } from '../logging/outage-log.js';
+import { Log, OutageLog } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { codeOf, isAway, isMissingPartition } from './database-errors.js';
 import {
-  PRESENT_SETTINGS,
-  type PresentSettings,
+  CURRENT_SETTINGS,
+  type CurrentSettings,
   requireFit,
   requireWritable,
   UnusableDatabaseError,
@@ -25,7 +24,7 @@ const SHORTAGES: Readonly<Record<string, string>> = {
   '53300': 'PostgreSQL has too many connections',
 };
 
-export const CHECK = prepared<NoValues, PresentSettings>('database.check', PRESENT_SETTINGS);
+export const CHECK = prepared<NoValues, CurrentSettings>('database.check', CURRENT_SETTINGS);
 
 /**
  * Runs SQL on the process's connection pool, which is shared with TypeORM. {@link run} is for the event path
@@ -68,16 +67,16 @@ export class Database {
       return await this.runOnce(statement, values);
     } catch (error) {
       if (!isMissingPartition(error)) throw error;
-      await this.makeMissingPartition().catch((failure: unknown) =>
-        this.log.error({ err: failure }, 'a missing partition could not be made'),
+      await this.createMissingPartition().catch((failure: unknown) =>
+        this.log.error({ err: failure }, 'a missing partition could not be created'),
       );
       return this.runOnce(statement, values);
     }
   };
 
   /**
-   * Whether PostgreSQL takes events from this process now, and will on new connections. Statements that only read
-   * may succeed while the disk is full, so a shortage counts until none has been seen for some seconds.
+   * Checks that PostgreSQL accepts writes on current and new connections. Reads may succeed while the disk is full,
+   * so a shortage counts for some seconds.
    * @throws UnusableDatabaseError; the driver's error if it does not answer
    */
   async check(): Promise<void> {
@@ -93,13 +92,13 @@ export class Database {
     if (performance.now() - at < STEADY_MS) throw new UnusableDatabaseError(SHORTAGES[code]);
   }
 
-  /** @param make runs when a partition is missing, before the statement is repeated */
-  whenPartitionIsMissing(make: () => Promise<void>): void {
+  /** @param make creates a missing partition; the statement is repeated after it */
+  onMissingPartition(make: () => Promise<void>): void {
     this.makePartition = make;
   }
 
   /** Concurrent callers share one run. */
-  async makeMissingPartition(): Promise<void> {
+  async createMissingPartition(): Promise<void> {
     this.making ??= this.makePartition?.().finally(() => {
       this.making = undefined;
     });
@@ -117,10 +116,10 @@ export class Database {
       return rows;
     } catch (error) {
       this.errors.inc();
-      // With too many connections, those that there are still work.
+      // A lack of connections (53300) does not affect the open ones.
       const code = codeOf(error);
       if (code === '53100' || code === '53200') this.shortage = { code, at: performance.now() };
-      // A timeout alone may come from a lock. If the server is down, the next connection fails.
+      // Not for a timeout, which a lock may cause. If the server is down, the next connection fails.
       if (isAway(error)) this.outages.away(error);
       throw error;
     }

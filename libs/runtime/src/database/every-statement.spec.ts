@@ -14,10 +14,6 @@ const SPAN = { first: DAY, last: DAY + 1 };
 /** Arguments of functions that take more than a day or a span of days. */
 const EXAMPLES: Record<string, unknown[][]> = {
   areFew: [['cancelled', SPAN]],
-  continueReplay: [
-    [SPAN, { isPart: false }],
-    [SPAN, { isPart: true }],
-  ],
   findPendingDays: [[[DAY, DAY + 1]]],
   listDeliveries: [
     [undefined, SPAN, undefined],

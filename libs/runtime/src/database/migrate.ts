@@ -4,23 +4,22 @@ import { type Config, InvalidConfigError } from '../config/config.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { type DatabaseSchema, OUR_SCHEMA_ONLY } from './database-schema.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
-import { grantRights } from './grants.js';
+import { grantRights, applyRoleSettings, SETTINGS_OF_MIGRATE } from './roles.js';
 import { runtimeSchema } from './runtime-schema.js';
-import { limitTimes, SETTINGS_OF_MIGRATE } from './time-limits.js';
 
 /** The advisory lock of the process that migrates. Any number, the same in every version. */
 const MIGRATION_LOCK = 7_770_000;
 
 /**
- * While ALTER TABLE waits for its lock, such as behind a pg_dump, every other statement queues behind it. So
- * it waits briefly, and retries after a pause in which the others catch up.
+ * While ALTER TABLE waits for its lock, such as behind a pg_dump, other statements queue behind it. So it waits
+ * briefly and retries after a pause.
  */
 const LOCK_TIMEOUT = '2s';
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
 const GIVE_UP_AFTER_MS = 300_000;
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Called with a line when migrate has to wait, or when an administrator has to do something. */
   print?: (line: string) => void;
   /** How long to retry a step while others hold locks that it needs, in ms. */
@@ -55,14 +54,14 @@ export async function migrate(
     await runner.query(SETTINGS_OF_MIGRATE);
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
-    // First, because the names of the migrations are only returned if everything succeeds.
+    // Before the migrations, whose names are returned only if everything succeeds.
     await requireRole(runner.manager, 'DATABASE_API_ROLE', config.DATABASE_API_ROLE);
     await requireRole(runner.manager, 'DATABASE_WORKER_ROLE', config.DATABASE_WORKER_ROLE);
     const done = await runMigrations(source, runner, whenUnlocked);
     await whenUnlocked(() =>
       runner.manager.transaction((manager) => configure(manager, schemas, config)),
     );
-    await limitTimes(runner, await rolesOf(runner, config), print);
+    await applyRoleSettings(runner, await rolesOf(runner, config), print);
     return done;
   } finally {
     // The lock must not outlive this function in a pooled connection.

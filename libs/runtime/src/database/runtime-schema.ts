@@ -1,7 +1,62 @@
-import type { DatabaseSchema } from './database-schema.js';
-import { initial } from './migrations/0001-initial.js';
-import { processes } from './migrations/0002-processes.js';
-import { processLoads } from './migrations/0003-process-loads.js';
+import { type DatabaseSchema, migrationOf } from './database-schema.js';
+
+// UUIDv7 (RFC 9562): 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond,
+// then a counter of 20 bits and 40 random bits. All ids of one statement share the first 60 bits,
+// so the deliveries of an event lie in a short range of their own primary key.
+const UUIDS = `
+CREATE FUNCTION new_uuid(at timestamptz, counter bigint) RETURNS uuid
+LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURN (
+  lpad(to_hex((extract(epoch FROM at) * 1000000)::bigint / 1000), 12, '0')
+  || '7' || lpad(to_hex((extract(epoch FROM at) * 1000000)::bigint % 1000 * 4), 3, '0')
+  || '8' || lpad(to_hex(counter & 1048575), 5, '0')
+  || right(gen_random_uuid()::text, 10)
+)::uuid;
+
+CREATE FUNCTION least_uuid(at timestamptz) RETURNS uuid
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (
+  lpad(to_hex(greatest((extract(epoch FROM at) * 1000)::bigint, 0)), 12, '0') || repeat('0', 20)
+)::uuid;
+`;
+
+// The resources created by requests with an Idempotency-Key, so that a repeat creates nothing more.
+// href: the resource's address; null only inside the transaction that creates it.
+const IDEMPOTENCY_KEYS = `
+CREATE TABLE idempotency_keys (
+  account_id bigint NOT NULL,
+  key text NOT NULL,
+  fingerprint bytea NOT NULL,
+  href text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (account_id, key)
+);
+CREATE INDEX idempotency_keys_created_idx ON idempotency_keys (created_at);
+`;
+
+export const initial = migrationOf('Runtime1763700000001', UUIDS, IDEMPOTENCY_KEYS);
+
+/** The processes of the installation, by their last heartbeat. */
+export const processes = migrationOf(
+  'Processes1764032400001',
+  `
+CREATE TABLE processes (
+  id text NOT NULL,
+  kind text NOT NULL,
+  version text NOT NULL,
+  in_flight integer NOT NULL,
+  started_at timestamptz NOT NULL DEFAULT now(),
+  seen_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT processes_pkey PRIMARY KEY (id)
+) WITH (fillfactor = 50);
+`,
+);
+
+/** What each process uses of its machine. */
+const processLoads = migrationOf(
+  'ProcessLoads1764140400011',
+  'ALTER TABLE processes ADD COLUMN cpu_percent integer, ADD COLUMN memory_bytes bigint',
+);
 
 export const runtimeSchema: DatabaseSchema = {
   migrations: [initial, processes, processLoads],

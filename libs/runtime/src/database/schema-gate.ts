@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import type { Config } from '../config/config.js';
-import type { Log } from '../logging/log.js';
-import { OutageLog } from '../logging/outage-log.js';
+import { type Log, OutageLog } from '../logging/log.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { codeOf, isUnavailable } from './database-errors.js';
 import type { DatabaseSchema } from './database-schema.js';
@@ -12,9 +11,9 @@ import { runtimeSchema } from './runtime-schema.js';
 const POLL_MS = 1_000;
 const SILENCE_MS = 5_000;
 
-/** There is no table of migrations: `migrate` has not run. */
+/** The table of migrations is missing: `migrate` has not run. */
 const UNDEFINED_TABLE = '42P01';
-/** The role may not read that table: `migrate` has not granted it its rights. */
+/** `migrate` has not granted the role its rights. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 const CANNOT_READ =
@@ -24,8 +23,8 @@ const CANNOT_READ =
 export type WaitsFor = 'postgres' | 'schema';
 
 /**
- * Waits until the database has every migration that this version knows. It may have more: neighbouring
- * versions can run on one database.
+ * Waits until the database has every migration that this version knows. It may have more, because
+ * neighbouring versions can share a database.
  * @param waiting called before each wait, with what administrators may have to do
  * @throws the driver's error when a retry does not help, such as for a wrong password
  */

@@ -31,8 +31,8 @@ export type Run = <Values extends object, Row extends object>(
 const PARAMETER = /--.*|'[^']*'|"[^"]*"|(?<![\w<@])@([a-z]\w*)/g;
 
 /**
- * A statement that is planned for its values each time, for statements whose best plan depends on them. Its
- * parameters are numbered here, once, so that running it only selects values.
+ * A statement that is planned for its values each time, because its best plan depends on them. Its parameters
+ * are numbered once, here.
  */
 export function statement<Values extends object = NoValues, Row extends object = object>(
   source: string,
@@ -59,4 +59,14 @@ export function prepared<Values extends object = NoValues, Row extends object = 
   source: string,
 ): Statement<Values, Row> {
   return { name, ...statement<Values, Row>(source) };
+}
+
+/** A row whose columns are named like the members of `Thing`; NULL stands for an absent member. */
+export type RowOf<Thing> = {
+  [Key in keyof Thing]-?: object extends Pick<Thing, Key> ? Thing[Key] | null : Thing[Key];
+};
+
+/** The thing in a row, which lacks the members that are NULL. */
+export function withoutNulls<Thing extends object>(row: RowOf<Thing>): Thing {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Thing;
 }

@@ -1,6 +1,23 @@
-import { Injectable } from '@nestjs/common';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { VERSION } from '../version.js';
+import cluster from 'node:cluster';
+import type { Server } from 'node:http';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client';
+import { CONFIG, type Config } from '../config/config.js';
+import { Log } from '../logging/log.js';
+import { VERSION } from '../process-identity.js';
+import { serveMetrics } from './serve-metrics.js';
 
 /** Histogram buckets in seconds, from a millisecond to minutes. */
 const SECONDS = [
@@ -35,10 +52,10 @@ export class Metrics {
    */
   observeProcess(): void {
     collectDefaultMetrics({ register: this.registry });
-    // They repeat others, under names that Prometheus keeps for counters.
+    // Duplicates under names that Prometheus reserves for counters.
     for (const what of ['handles', 'requests', 'resources'])
       this.registry.removeSingleMetric(`nodejs_active_${what}_total`);
-    // Its average over several processes would hide one that is blocked.
+    // An average over several processes would hide a blocked one.
     Object.assign(this.registry.getSingleMetric('nodejs_eventloop_lag_p99_seconds') ?? {}, {
       aggregator: 'max',
     });
@@ -46,7 +63,7 @@ export class Metrics {
 
   /**
    * A counter; the name ends in `_total`.
-   * @param labels every value of each label. Each series starts at 0, so that its first increase is visible
+   * @param labels all values of each label; each series starts at 0, so that its first increase is visible
    */
   counter<Label extends string>(
     name: string,
@@ -77,8 +94,7 @@ export class Metrics {
   /**
    * A value that is read when it is scraped. If reading fails, it is omitted, so that an alert can detect
    * its absence.
-   * @param ofSeveral how the values of several processes become one: a gauge of a store, which each of them
-   *   reads, is their `max`
+   * @param ofSeveral aggregates the values of several processes; `max` for a store that each of them reads
    */
   gauge(
     name: string,
@@ -135,4 +151,33 @@ function combinations<Label extends string>(
       chosen.flatMap((choice) => values.map((value) => ({ ...choice, [label]: value }))),
     [{}],
   );
+}
+
+/** Serves the metrics of this process or, in a child of a cluster, passes them to the primary. */
+@Injectable()
+export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
+  private server: Server | undefined;
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly log: Log,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.config.METRICS_PORT === 0) return;
+    this.metrics.observeProcess();
+    if (cluster.isWorker) {
+      // Its constructor listens to the primary.
+      new AggregatorRegistry();
+      AggregatorRegistry.setRegistries(this.metrics.registry);
+      return;
+    }
+    this.server = await serveMetrics(this.metrics, this.log, this.config);
+  }
+
+  onApplicationShutdown(): void {
+    this.server?.closeAllConnections();
+    this.server?.close();
+  }
 }

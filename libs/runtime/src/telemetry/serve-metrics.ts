@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { Config } from '../config/config.js';
-import { listen } from '../listen.js';
+import { listen } from '../start-process.js';
 
 /** Metrics in the text format of Prometheus. */
 interface MetricsSource {
@@ -8,7 +8,7 @@ interface MetricsSource {
   readonly contentType: string;
 }
 
-/** Connections to the port, and answers on each of them: a scraper needs one of each. */
+/** Connections to the port, and requests on each of them; a scraper needs one of each. */
 const MAX_CONNECTIONS = 50;
 const MAX_REQUESTS = 8;
 

@@ -2,7 +2,7 @@ import { type NoValues, prepared, statement } from '#libs/runtime';
 import { type Day, withinDays } from '../partitions/partition-days.js';
 
 /** The most pending deliveries of a day that are looked at for expired claims. */
-const LOOKED_AT = 10_000;
+const MAX_SCANNED_ROWS = 10_000;
 
 /** In the order of the index on pending rows. */
 export function countExpiredClaims(day: Day) {
@@ -11,7 +11,7 @@ SELECT count(*)::integer AS "lookedAt",
   (count(*) FILTER (WHERE claimed_until <= now()))::integer AS expired
 FROM (
   SELECT claimed_until FROM deliveries WHERE state = 'pending' AND ${withinDays('id', day)}
-  ORDER BY webhook_id, next_attempt_at LIMIT ${LOOKED_AT}
+  ORDER BY webhook_id, next_attempt_at LIMIT ${MAX_SCANNED_ROWS}
 ) d`);
 }
 

@@ -1,4 +1,4 @@
-import { keepNewest } from '#libs/kernel';
+import { evictOldest } from '#libs/kernel';
 import { prepared, type Run, type Statement } from '#libs/runtime';
 import { MAX_DAYS_BEFORE } from '../event-kinds/domain/matching.js';
 
@@ -52,7 +52,7 @@ export function eachDay<Kind>(make: (day: Day) => Kind): (day: Day) => Kind {
   return (day) => {
     const one = known.get(day) ?? make(day);
     known.set(day, one);
-    keepNewest(known, MAX_DAYS);
+    evictOldest(known, MAX_DAYS);
     return one;
   };
 }

@@ -21,7 +21,7 @@ export class PartitionKeeper {
       await database.run(ENSURE, { daysAhead: DAYS_AHEAD });
     };
     tasks.add('partitions', OPTIONS, ensure);
-    database.whenPartitionIsMissing(ensure);
+    database.onMissingPartition(ensure);
   }
 }
 

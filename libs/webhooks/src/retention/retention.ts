@@ -10,7 +10,7 @@ import {
   type Given,
   type Statement,
 } from '#libs/runtime';
-import { FORGET_COUNTS } from '../statistics/infrastructure/attempt-counts.statements.js';
+import { FORGET_COUNTS } from '../statistics/infrastructure/attempt-counter.js';
 import { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
 import {
   DAYS_BEYOND,
@@ -73,7 +73,7 @@ export class Retention {
     for (const partition of await this.partitions(days)) {
       if (partition.parent === 'deliveries') await this.expire(partition, days);
     }
-    await this.inBatches(async () => (await this.idempotencyKeys.forgetOld(BATCH)) === BATCH);
+    await this.inBatches(async () => (await this.idempotencyKeys.deleteExpired(BATCH)) === BATCH);
     for (const forget of [FORGET_REPLAYS, FORGET_COUNTS]) {
       await this.inBatches(async () => {
         const forgotten = await this.database.run(forget, { days, limit: BATCH });

@@ -1,8 +1,8 @@
-import { type Migration, migrationOf } from '#libs/runtime';
+import { type DatabaseSchema, migrationOf } from '#libs/runtime';
 import { initial } from './initial-migration.js';
 
 /** Oldest first. A released one is never changed. */
-export const migrations: readonly Migration[] = [
+export const migrations: DatabaseSchema['migrations'] = [
   initial,
 
   /** Lists an account's deliveries in order. Writing to deliveries waits while it is built. */

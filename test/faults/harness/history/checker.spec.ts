@@ -3,7 +3,7 @@ import { judge } from './checker.js';
 import type { Accepted, Action, Attempt, Call, Delivery, Harm, History } from './history.js';
 
 const START = Date.UTC(2026, 0, 1);
-/** Times in histories are ms since then. */
+/** The base of all times in histories, which are offsets in ms. */
 const at = (ms: number): number => START + ms;
 const SCHEDULE = [1_000, 2_000];
 const expected = { schedule: SCHEDULE, latestMs: 20_000 };
@@ -67,7 +67,7 @@ const harm = (kind: Harm['kind'], from: number, to: number, worker?: string): Ha
 
 interface Told {
   sent?: Sent[];
-  /** Calls of which nothing is on record. */
+  /** Unrecorded calls. */
   unrecorded?: Sent[];
   /** Attempts that never arrived. */
   unsent?: Sent[];
@@ -78,7 +78,7 @@ interface Told {
   accepted?: Accepted[];
 }
 
-/** The history of one delivery, which has succeeded unless it is told otherwise. */
+/** The history of one delivery, by default a successful one. */
 function historyOf(told: Told): History {
   const { sent: whole = [], unrecorded = [], unsent = [], actions = [], harms = [] } = told;
   const attempts = [...whole, ...unsent].map(({ attempt }) => attempt);
@@ -133,7 +133,7 @@ const aDelivery = (id: string, attempts: number): Delivery => ({
   scheduleBase: 0,
 });
 
-describe('a history that is as promised', () => {
+describe('a valid history', () => {
   const fine: [string, Told][] = [
     ['a success at once', { sent: [succeeded(1, 0)] }],
     ['a success by the second retry', { sent: [sent(1, 0), sent(2, 900), succeeded(3, 3_000)] }],
@@ -357,7 +357,7 @@ describe('a history that is as promised', () => {
   });
 });
 
-describe('a history that is not', () => {
+describe('an invalid history', () => {
   const wrong: [string, string[], Told][] = [
     ['delivery missing', ['delivery missing'], { deliveries: [] }],
     [

@@ -14,16 +14,15 @@ import { gaveUp, sendingRules, violation, writesOf } from './sending-rules.js';
 import { isSuccess, type Sending, sendingsOf, sentAt } from './sendings.js';
 import { blockedSpans, cancelsOf, isRestarted, restartsOf, type Timeline } from './timeline.js';
 
-/** What a history says. */
+/** The verdict on a history. */
 export interface Verdict {
   violations: Violation[];
-  /** Calls that were answered with 2xx and after which the same could rightly be sent again. */
+  /** Calls that were answered with 2xx and rightly followed by another one. */
   explained: Set<Call>;
 }
 
 /**
- * Decides, delivery by delivery, whether what happened is what is promised. Calls and rows of
- * subscriptions that the history does not name are left out.
+ * Checks the promises delivery by delivery. It ignores calls and rows of subscriptions that the history does not name.
  */
 export function judge(history: History, expected: Expectations): Verdict {
   const verdict = strangers(history);
@@ -39,12 +38,12 @@ export function judge(history: History, expected: Expectations): Verdict {
 
 const RULES = [...sendingRules, ...recordRules];
 
-/** What a history has of one subscription. */
+/** The history of one subscription. */
 interface View extends Subscription {
   deliveries: readonly Delivery[];
   /** By delivery. */
   sendings: ReadonlyMap<string, readonly Sending[]>;
-  /** That concern all its deliveries. */
+  /** That affect all its deliveries. */
   actions: readonly Action[];
 }
 
@@ -94,7 +93,7 @@ function timelinesOf(history: History, view: View, expected: Expectations): Time
   });
 }
 
-/** Who answers 410 is switched off, sooner or later. */
+/** Answering 410 switches a subscription off, sooner or later. */
 function goneAnswers({ calls, deliveries }: History): Action[] {
   const gone = calls.filter(({ answer }) => answer === 410);
   if (gone.length === 0) return [];
@@ -107,7 +106,7 @@ function goneAnswers({ calls, deliveries }: History): Action[] {
   });
 }
 
-/** Calls of deliveries that PostgreSQL does not know: it may have lost them when it was restored. */
+/** Calls of deliveries that PostgreSQL does not know: a restore may have lost them. */
 function strangers({ deliveries, calls, harms }: History): Verdict {
   const ids = new Set(deliveries.map(({ id }) => id));
   const unknown = grouped(
@@ -123,7 +122,7 @@ function strangers({ deliveries, calls, harms }: History): Verdict {
   };
 }
 
-/** One delivery for each event that was accepted while the subscription was on, else none. */
+/** One delivery for each event accepted while the subscription was on, otherwise none. */
 function wrongNumber({ accepted }: History, { id, deliveries, actions }: View): Violation[] {
   const made = grouped(deliveries, ({ eventId }) => eventId);
   const writes = writesOf(actions, { on: true, off: false });
@@ -139,8 +138,8 @@ function wrongNumber({ accepted }: History, { id, deliveries, actions }: View): 
 }
 
 /**
- * Its answer was not recorded in time or came too late, somebody asked for it again, or a worker that
- * had taken it before was frozen and sent it afterwards.
+ * Explained: its answer was not recorded in time or arrived late, a customer asked for it again, or a worker sent it
+ * after being frozen.
  */
 function explainedCalls(timeline: Timeline): Call[] {
   const { sendings } = timeline;

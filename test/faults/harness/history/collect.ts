@@ -3,8 +3,8 @@ import { type Arrival, keyOf } from '../receiver.js';
 import type { Attempt, Call, Delivery, History } from './history.js';
 
 /**
- * What happened to the subscriptions that the installation was started with.
- * @param excused notifications that need not arrive: where none of an event need, it may be lost
+ * The history of the subscriptions that the installation started with. @param excused notifications that need not
+ * arrive; an event with only such notifications may be lost
  */
 export async function historyOf(
   installation: Installation,
@@ -77,7 +77,7 @@ function deliveryOf(row: DeliveryRow): Delivery {
   };
 }
 
-// The second part of a worker's id is the id of its process.
+// The second part of a worker's id is its process id.
 const ATTEMPTS = `
   SELECT delivery_id, take, number, at, duration_ms, status, error,
     split_part(worker, ':', 2) AS process,
@@ -97,7 +97,7 @@ interface AttemptRow {
 }
 
 function attemptOf(row: AttemptRow): Attempt {
-  // As a date it has no milliseconds, and by what it is meant is not known to the millisecond.
+  // Dates have no milliseconds, and the time that they refer to is not known exactly.
   const seconds = /^\d+$/.test(row.retry_after ?? '') ? Number(row.retry_after) : undefined;
   return {
     delivery: row.delivery_id,

@@ -1,6 +1,6 @@
 /**
- * What happened to an installation, from every side. Times are in ms by the machine's clock, which
- * the harness and PostgreSQL share; clocks of the service's processes are not used.
+ * Everything that happened to an installation. Times are in ms by the machine's clock, which the harness and PostgreSQL
+ * share; the clocks of the service's processes are not used.
  */
 export interface History {
   subscriptions: readonly Subscription[];
@@ -17,17 +17,17 @@ export interface History {
 
 export interface Subscription {
   id: string;
-  /** Where it led at first, as {@link Call.target}. */
+  /** Its first target, like {@link Call.target}. */
   target: string;
 }
 
-/** A span of time. `to` is Infinity for what may still happen. */
+/** A time span. `to` is Infinity for what may still happen. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** Reported `from`, answered `to`: it was stored in between. */
+/** Reported at `from`, answered at `to`: it was stored in between. */
 export interface Accepted extends Span {
   eventId: string;
 }
@@ -41,15 +41,15 @@ export interface Call {
   /** Process id of the worker that made it. */
   worker: string;
   at: number;
-  /** Its `webhook-timestamp` in ms: it was taken in the second that begins then. */
+  /** Its `webhook-timestamp` in ms: the delivery was taken within that second. */
   signedAt: number;
-  /** Whether it came on a connection that had been used before. */
+  /** Whether the connection had been used before. */
   reused: boolean;
-  /** Status of the answer, when there was one. */
+  /** Status of the answer, if there was one. */
   answer?: number;
   /** When the whole answer was written. */
   writtenAt?: number;
-  /** When it was over for the receiver: answered, or its connection ended. */
+  /** When the receiver was finished with it: answered, or disconnected. */
   endedAt: number;
 }
 
@@ -75,50 +75,47 @@ export interface Attempt {
   durationMs: number;
   status?: number;
   error?: string;
-  /** What the answer asked for. */
+  /** The answer's Retry-After. */
   retryAfterMs?: number;
   /** Process id of the worker. */
   worker?: string;
 }
 
 /**
- * A request to the API that took effect between being sent and answered; `to` is Infinity when its
- * answer does not say whether it did. Refused ones are left out.
+ * A request to the API that took effect between its start and its answer; `to` is Infinity if the answer does not tell
+ * whether it did. Refused ones are omitted.
  */
 export type Action = Span &
   (
     | { kind: 'pause' | 'resume' | 'off' | 'on'; subscription: string }
     | { kind: 'target'; subscription: string; target: string }
     | { kind: 'cancel' | 'redeliver'; delivery: string }
-    /** `to` is when it was through with all its deliveries. */
+    /** `to` is when it had processed all its deliveries. */
     | { kind: 'replay'; subscription: string; states: readonly string[] }
   );
 
-/**
- * What was done to a worker, or to all when none is named: it was killed, frozen, or could not reach
- * PostgreSQL.
- */
+/** A fault of one worker, or of all if none is named: it was killed, frozen, or could not reach PostgreSQL. */
 export interface Harm extends Span {
   kind: 'killed' | 'frozen' | 'cut off';
   /** Process id. */
   worker?: string;
 }
 
-/** What to expect. */
+/** The expected behaviour. */
 export interface Expectations {
   /** Delays before retries, ms. */
   schedule: readonly number[];
   /**
-   * How much later than due an attempt may start, ms, pauses, holds and harm not counted. Without it
-   * only "not too early" is checked.
+   * How much later than due an attempt may start, in ms, apart from pauses, holds and faults. Without it, only early
+   * attempts are violations.
    */
   latestMs?: number;
 }
 
-/** Something that must not be. */
+/** A broken promise. */
 export interface Violation {
   rule: string;
   delivery?: string;
-  /** What was found, for people. */
+  /** The finding, for people. */
   text: string;
 }

@@ -3,12 +3,12 @@ import { time, violation } from './sending-rules.js';
 import { endOf, isSuccess, PRECISION_MS, RECORDING_MS } from './sendings.js';
 import { covered, FINISHED, isRestarted, type Timeline } from './timeline.js';
 
-/** Share of a delay by which it is randomly shorter or longer. */
+/** The random share by which a delay varies in both directions. */
 const JITTER = 0.2;
 
 type Rule = (timeline: Timeline) => Violation[];
 
-/** What is on record of a delivery. */
+/** The recorded state of a delivery. */
 export const recordRules: readonly Rule[] = [
   isFinished,
   numbersCount,
@@ -25,7 +25,7 @@ function isFinished({ delivery, endedAt }: Timeline): Violation[] {
     : [];
 }
 
-/** 1, 2, 3, each once; twice only where a worker that could not record in time did so late. */
+/** 1, 2, 3, each once; twice only if a worker recorded late. */
 function numbersCount({ delivery, sendings }: Timeline): Violation[] {
   const { id, attempts } = delivery;
   const made = sendings.filter(({ attempt }) => attempt);
@@ -44,7 +44,7 @@ function numbersCount({ delivery, sendings }: Timeline): Violation[] {
   ];
 }
 
-/** A retry comes after its delay, and not much later. */
+/** A retry follows its delay, and not much later. */
 function followsSchedule(timeline: Timeline): Violation[] {
   const { delivery, sendings, blocked, expected } = timeline;
   const { latestMs = Infinity } = expected;
@@ -58,7 +58,7 @@ function followsSchedule(timeline: Timeline): Violation[] {
     const text = `number ${number} at ${time(at)}, due from ${time(due.from)} to ${time(due.to)}`;
     if (due.from === Infinity) return [violation('sent after the last retry', delivery.id, text)];
     if (at < due.from - PRECISION_MS) return [violation('sent too early', delivery.id, text)];
-    // Most are in time: only of the others it is worth knowing what they waited for.
+    // Most are in time, so compute what they waited for only for the others.
     if (at - due.to <= latestMs) return [];
     const waited = at - due.to - covered({ from: due.to, to: at }, blocked);
     return waited > latestMs ? [violation('sent too late', delivery.id, text)] : [];
@@ -70,7 +70,7 @@ const firstDue = ({ delivery: { createdAt } }: Timeline): Span => ({
   to: createdAt,
 });
 
-/** @returns undefined when it was begun anew in between; from Infinity when no retry was left */
+/** @returns undefined if it restarted in between; from Infinity if no retry was left */
 function dueAfter(before: readonly Attempt[], timeline: Timeline, at: number): Span | undefined {
   const first = Math.min(...before.map((one) => one.at));
   if (isRestarted(timeline, FINISHED, { from: first, to: at })) return undefined;
@@ -87,7 +87,7 @@ function dueAfter(before: readonly Attempt[], timeline: Timeline, at: number): S
   };
 }
 
-/** How many attempts may have been recorded when the schedule began, or began anew. */
+/** How many attempts may have been recorded when the schedule started or restarted. */
 function basesOf({ sendings, restarts }: Timeline): number[] {
   const attempts = sendings.flatMap(({ attempt }) => attempt ?? []);
   const bases = attempts
@@ -100,7 +100,7 @@ function basesOf({ sendings, restarts }: Timeline): number[] {
   return [0, ...new Set(bases)];
 }
 
-/** Its state says how its attempts ended. */
+/** The state matches the outcomes of the attempts. */
 function endsForAReason({ delivery, sendings, cancels, expected }: Timeline): Violation[] {
   const { id, state, reason = '', attempts: count, scheduleBase } = delivery;
   const attempts = sendings.flatMap(({ attempt }) => attempt ?? []);
@@ -126,11 +126,11 @@ function endsForAReason({ delivery, sendings, cancels, expected }: Timeline): Vi
   return checks.filter(([isSo]) => isSo).map(([, rule, text]) => violation(rule, id, text));
 }
 
-/** What was accepted to be sent again is sent, or cancelled first. */
+/** An accepted redelivery is sent, or cancelled first. */
 function restartsAreSent({ delivery, sendings, restarts, cancels }: Timeline): Violation[] {
   const forgotten = restarts.find(
     (restart) =>
-      // Of a replay it is not known which deliveries it found.
+      // It is unknown which deliveries a replay found.
       restart.kind === 'redeliver' &&
       restart.to < Infinity &&
       !cancels.some(({ to }) => to >= restart.from) &&

@@ -6,8 +6,8 @@ export interface Write<Value> extends Span {
 }
 
 /**
- * Which values somebody may have seen who looked at some moment of the span `at`. A write may be seen
- * if it began before the look ended, and if none that began after its end was over before the look.
+ * The values that a read during the span `at` may have seen. It may see a write that began before the read ended,
+ * unless a later write began after that write's end and was finished before the read.
  */
 export function possibleValues<Value>(
   initial: Value,

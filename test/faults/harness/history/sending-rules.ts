@@ -3,16 +3,16 @@ import { possibleValues, type Write } from './register.js';
 import { endOf, isSuccess, RECORDING_MS, type Sending, sentAt } from './sendings.js';
 import { FINISHED, isRestarted, type Timeline } from './timeline.js';
 
-/** What is cancelled or switched off is sent no more after that. */
+/** Cancelled or switched-off deliveries are not sent after this time. */
 const PROMPT_MS = 1_000;
-/** An answer that was written so long before a worker gave up did reach it. */
+/** An answer written this long before a worker gave up has reached it. */
 const ON_THE_WAY_MS = 250;
-/** The receiver may note the end of a call later than the beginning of the next. */
+/** The receiver may note the end of a call later than the start of the next. */
 const NOTED_LATE_MS = 100;
 
 type Rule = (timeline: Timeline) => Violation[];
 
-/** What may be sent, and when. */
+/** The rules of what may be sent, and when. */
 export const sendingRules: readonly Rule[] = [
   callsAreRecorded,
   answersAreRecorded,
@@ -23,7 +23,7 @@ export const sendingRules: readonly Rule[] = [
   oneAtATime,
 ];
 
-/** Calls and recorded attempts are the same, unless the worker could not record. */
+/** Calls and recorded attempts match, unless the worker could not record. */
 function callsAreRecorded({ delivery, sendings }: Timeline): Violation[] {
   return sendings.flatMap(({ call, attempt, harm }) => {
     if (call && !attempt && !harm) {
@@ -38,7 +38,7 @@ function callsAreRecorded({ delivery, sendings }: Timeline): Violation[] {
   });
 }
 
-/** What the receiver answered is what is recorded. */
+/** The recorded outcome is the receiver's answer. */
 function answersAreRecorded({ delivery, sendings }: Timeline): Violation[] {
   return sendings.flatMap((sending) => {
     const { call, attempt, harm } = sending;
@@ -53,18 +53,18 @@ function answersAreRecorded({ delivery, sendings }: Timeline): Violation[] {
   });
 }
 
-/** Whether the worker had given up before the receiver's answer can have reached it. */
+/** Whether the worker may have given up before the receiver's answer reached it. */
 export function gaveUp({ call, attempt }: Sending): boolean {
   if (attempt?.status !== undefined || !attempt) return false;
   return (call?.writtenAt ?? Infinity) > endOf(attempt) - ON_THE_WAY_MS;
 }
 
-/** Whoever takes a delivery sees a success that is on record. */
+/** A worker that takes a delivery sees a recorded success. */
 function nothingAfterSuccess(timeline: Timeline): Violation[] {
   const { delivery, sendings } = timeline;
   const successes = sendings.filter(({ attempt }) => isSuccess(attempt?.status));
   return successes.flatMap(({ attempt, harm, taken }) => {
-    // One that was late met the delivery in any state.
+    // A late worker may meet the delivery in any state.
     const recordedBy = harm ? Math.max(harm.to, endOf(attempt!)) + RECORDING_MS : taken.to;
     const states = harm ? FINISHED : ['succeeded'];
     const later = sendings.find(
@@ -77,11 +77,11 @@ function nothingAfterSuccess(timeline: Timeline): Violation[] {
   });
 }
 
-/** An attempt on its way ends; apart from that nothing is sent a second after it was cancelled. */
+/** An attempt under way finishes; otherwise nothing is sent more than a second after it was cancelled. */
 function nothingAfterCancelling(timeline: Timeline): Violation[] {
   const { delivery, sendings, cancels } = timeline;
   return cancels.flatMap((cancel) => {
-    // Made while it was being switched off, it may be of the time after.
+    // Made during the switch, it may belong to the time after it.
     if (cancel.kind === 'off' && delivery.createdAt >= cancel.from) return [];
     const later = sendings.find(
       (sending) =>
@@ -94,7 +94,7 @@ function nothingAfterCancelling(timeline: Timeline): Violation[] {
   });
 }
 
-/** Nothing is taken while its subscription is paused; what was taken just before is on its way. */
+/** Nothing is taken while its subscription is paused; deliveries taken just before are under way. */
 function nothingWhilePaused({ delivery, sendings, actions }: Timeline): Violation[] {
   const writes = writesOf(actions, { pause: true, resume: false });
   const isPaused = (from: number, to: number) =>
@@ -110,7 +110,7 @@ function nothingWhilePaused({ delivery, sendings, actions }: Timeline): Violatio
     : [];
 }
 
-/** It goes where the subscription led when it was taken. */
+/** It goes to the subscription's target at the time when it was taken. */
 function rightTarget({ delivery, sendings, actions, target }: Timeline): Violation[] {
   const writes = actions.flatMap((action): Write<string>[] =>
     action.kind === 'target' ? [{ ...action, value: action.target }] : [],
@@ -122,7 +122,7 @@ function rightTarget({ delivery, sendings, actions, target }: Timeline): Violati
   return wrong ? [violation('sent to another target', delivery.id, text())] : [];
 }
 
-/** No two calls of one delivery at the same time. */
+/** No two calls of one delivery overlap. */
 function oneAtATime({ delivery, sendings }: Timeline): Violation[] {
   const made = sendings.flatMap(({ call, harm }) => (call && !harm ? [call] : []));
   const overlap = made.find((call, index) =>
@@ -131,7 +131,7 @@ function oneAtATime({ delivery, sendings }: Timeline): Violation[] {
   return overlap ? [violation('two calls at once', delivery.id, `from ${time(overlap.at)}`)] : [];
 }
 
-/** What actions of some kinds set something to. */
+/** The values that actions of some kinds set. */
 export function writesOf<Value>(
   actions: readonly Action[],
   values: Partial<Record<Action['kind'], Value>>,

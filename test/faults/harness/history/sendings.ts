@@ -1,30 +1,29 @@
 import type { Attempt, Call, Harm, Span } from './history.js';
 
-/** An answer is on its way to the worker, or being recorded, no longer than this. */
+/** An answer takes at most this long to reach the worker and be recorded. */
 export const RECORDING_MS = 3_000;
 
-/** A worker keeps what it has taken no longer than this before it calls; attempts begin when they are taken. */
+/** A worker calls within this time after taking a delivery; attempts begin when they are taken. */
 const WAITING_MS = 600;
 
-/** Times are cut to whole milliseconds. */
+/** Times are truncated to whole milliseconds. */
 export const PRECISION_MS = 2;
 
-/** One attempt as the receiver saw it and as it was recorded; one of the two may be missing. */
+/** One attempt as received and as recorded; one of the two may be missing. */
 export interface Sending {
   call?: Call;
   attempt?: Attempt;
   /** Whether the call is the second of this attempt; see {@link isSentOnceMore}. */
   isSecond?: boolean;
-  /** When a worker took the delivery for it: to the millisecond when recorded, else to the second. */
+  /** When a worker took the delivery for it: exact to the millisecond if recorded, otherwise to the second. */
   taken: Span;
-  /** The harm that kept its outcome from being recorded, or from being recorded in time. */
+  /** The fault that kept its outcome from being recorded in time. */
   harm?: Harm;
 }
 
 /**
- * Pairs the calls of one delivery with its recorded attempts: a call is of the attempt that its worker
- * took last, in the second in which it is signed.
- * @returns in the order in which they were taken
+ * Matches the calls of one delivery with its recorded attempts: a call belongs to the attempt that its worker took last
+ * within the signed second. @returns in the order of taking
  */
 export function sendingsOf(
   calls: readonly Call[],
@@ -57,7 +56,7 @@ function mayBeOf(call: Call, attempt: Attempt): boolean {
   );
 }
 
-/** What a reused connection lost before any answer is sent once more, at once, in the same attempt. */
+/** If a reused connection ends before any answer, the request is repeated at once, in the same attempt. */
 function isSentOnceMore(call: Call, { call: first, attempt, isSecond }: Sending): boolean {
   if (!first?.reused || first.answer !== undefined || isSecond || !attempt) return false;
   return call.at <= endOf(attempt) + WAITING_MS;
@@ -72,7 +71,7 @@ function withHarm(sending: Omit<Sending, 'harm'>, harms: readonly Harm[]): Sendi
       (one.worker === undefined || worker === undefined || one.worker === worker) &&
       one.from <= end + RECORDING_MS &&
       one.to >= taken.from &&
-      // What is on record was recorded by a worker that lived.
+      // A recorded outcome comes from a live worker.
       !(attempt && one.kind === 'killed'),
   );
   return { ...sending, ...(harm && { harm }) };

@@ -1,26 +1,26 @@
 import type { Action, Delivery, Expectations, History, Span } from './history.js';
 import { RECORDING_MS, type Sending } from './sendings.js';
 
-/** Something by which a finished delivery may have been begun anew. */
+/** Something that may have restarted a finished delivery. */
 export interface Restart extends Span {
   kind: 'redeliver' | 'replay';
-  /** States of a delivery that it may have begun anew. */
+  /** States of a delivery that it may restart. */
   states: readonly string[];
 }
 
-/** What is known of one delivery, and what customers asked for that touches it. */
+/** The known history of one delivery, and the customer actions on it. */
 export interface Timeline {
   delivery: Delivery;
-  /** In the order in which they were taken. */
+  /** In the order of taking. */
   sendings: readonly Sending[];
   restarts: readonly Restart[];
-  /** Requests to cancel it, and to switch its subscription off after it was made. */
+  /** Requests to cancel it, and to switch its subscription off after it was created. */
   cancels: readonly (Action & { kind: 'cancel' | 'off' })[];
-  /** All that was asked for its subscription. */
+  /** All requests on its subscription. */
   actions: readonly Action[];
-  /** In which nothing of its subscription need be sent. */
+  /** Spans in which its subscription need not send. */
   blocked: readonly Span[];
-  /** Where its subscription led at first. */
+  /** The first target of its subscription. */
   target: string;
   endedAt: number;
   expected: Expectations;
@@ -28,7 +28,9 @@ export interface Timeline {
 
 export const FINISHED = ['succeeded', 'exhausted', 'cancelled'];
 
-/** @param actions that touch the delivery, as below */
+/**
+ * @param actions on the delivery, as below
+ */
 export function restartsOf(actions: readonly Action[]): Restart[] {
   return actions.flatMap(({ kind, from, to, ...rest }): Restart[] => {
     if (kind === 'redeliver') return [{ kind, from, to, states: FINISHED }];
@@ -45,8 +47,8 @@ export function cancelsOf(delivery: Delivery, actions: readonly Action[]): Timel
 }
 
 /**
- * Spans in which a subscription may have been paused, held by an answer with Retry-After, or without
- * workers or PostgreSQL.
+ * Spans in which a subscription may have been paused, held by an answer with Retry-After, or without workers or
+ * PostgreSQL.
  */
 export function blockedSpans(
   actions: readonly Action[],
@@ -69,7 +71,7 @@ export function blockedSpans(
   return [...pauses, ...holds, ...harms];
 }
 
-/** Whether it may have been begun anew from one of these states between two moments. */
+/** Whether it may have restarted from one of these states between two moments. */
 export function isRestarted(
   { restarts }: Timeline,
   states: readonly string[],
@@ -83,7 +85,7 @@ export function isRestarted(
   );
 }
 
-/** How much of a span is covered by others, ms. */
+/** How much of a span others cover, in ms. */
 export function covered(span: Span, others: readonly Span[]): number {
   let until = span.from;
   let sum = 0;

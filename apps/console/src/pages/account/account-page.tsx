@@ -17,7 +17,7 @@ import { DayOfYear, RelativeTime } from '../../components/time.js';
 import { type Account, useAccountChanges } from './account.queries.js';
 import { Credentials } from './credentials.js';
 
-/** What the platform looks at of an account. */
+/** The platform's views of an account. */
 const PAGES = {
   overview: 'Overview',
   deliveries: 'Deliveries',
@@ -52,7 +52,7 @@ function Shown({ account }: { account: Account }) {
         setIsAsked(false);
         showToast(next === 'locked' ? 'Locked.' : 'Unlocked.');
       },
-      // What is asked for is answered where it was asked.
+      // A refused lock is shown in the dialog that asked for it.
       onError: (error) => next === 'active' && showToast(sentenceOf(error), 'bad'),
     });
   }

@@ -4,7 +4,7 @@ import { answerOf, api, type Schemas } from '../../app/api.js';
 export type Account = Schemas['UserWithCredentials'];
 export type Credential = Account['credentials'][number];
 
-/** Changes of a user. Afterwards, the user and the list are read again. */
+/** Changes to a user. Each reloads the user and the list afterwards. */
 export function useAccountChanges(id: string) {
   const client = useQueryClient();
   const path = { user: id };
@@ -19,7 +19,7 @@ export function useAccountChanges(id: string) {
     onSettled,
   });
   const add = useMutation({
-    // It may hold a password.
+    // The result may hold a password.
     gcTime: 0,
     mutationFn: (body: { password?: string; expiresAt?: string }) =>
       answerOf(api.POST('/v1/users/{user}/credentials', { params: { path }, body })),

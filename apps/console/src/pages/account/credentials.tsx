@@ -12,7 +12,7 @@ import { NewCredential } from './new-credential.js';
 
 const HEADS = ['Credential', wide('Created'), 'Last used', 'Expires', BUTTONS];
 
-/** The credentials of a user: any of them logs in. */
+/** The credentials of a user. Each of them logs in. */
 export function Credentials({
   account,
   changes: { add, revoke },
@@ -47,7 +47,7 @@ export function Credentials({
         </header>
         <p className="muted">
           {account.credentials.length === 0
-            ? 'There is none, so nobody can log in. Add one.'
+            ? 'This account has no credential, so it cannot log in. Add one.'
             : 'To change a password without downtime, add one, switch the clients over, and revoke the old one.'}
         </p>
         {account.credentials.length > 0 && (
@@ -96,7 +96,7 @@ export function Credentials({
           onConfirm={() => revoke.mutate(leaving.id, { onSuccess: () => setLeaving(undefined) })}
           onClose={() => setLeaving(undefined)}
         >
-          <p>Within a second, it stops working, and sessions that it began end.</p>
+          <p>Within a second, it stops working, and sessions that it started end.</p>
         </Confirm>
       )}
     </>

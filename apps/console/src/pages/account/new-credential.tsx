@@ -36,7 +36,7 @@ export function NewCredential({
           </Field>
           <Field
             label={LABELS.expiresAt}
-            hint="In your time zone. Leave it empty if it never does."
+            hint="In your time zone. Leave it empty for no expiry."
             error={faults['expiresAt']}
           >
             <input name="expiresAt" type="datetime-local" step="1" />

@@ -10,11 +10,11 @@ export const usersQuery = pagedQuery(['users', 'list'], (query, signal) =>
   api.GET('/v1/users', { params: { query }, signal }),
 );
 
-/** Creates a user; without a password, the API makes one. */
+/** Creates a user. Without a password, the API generates one. */
 export function useCreateUser() {
   const client = useQueryClient();
   return useMutation({
-    // It may hold a password.
+    // The result may hold a password.
     gcTime: 0,
     mutationFn: async (body: { username: string; role: Role; password?: string }) => ({
       ...(await answerOf(api.POST('/v1/users', { body }))),

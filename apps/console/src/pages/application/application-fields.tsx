@@ -4,7 +4,7 @@ import { FormGroup } from '../../components/form.js';
 import { APPLICATION_LABELS as LABELS, type ApplicationValues } from './application-values.js';
 import { environmentsQuery } from './application.queries.js';
 
-/** The inputs of an application, with what the API found wrong beside them. */
+/** The inputs of an application, with the API's faults. */
 export function ApplicationFields({
   values,
   faults,

@@ -134,8 +134,8 @@ function Deletion({
       onClose={onClose}
     >
       <p>
-        <bdi>{name}</bdi> and its subscriptions are deleted at once, and what waits to be sent to
-        them is cancelled. This cannot be undone.
+        <bdi>{name}</bdi> and its subscriptions are deleted at once, and their waiting notifications
+        are cancelled. This cannot be undone.
       </p>
     </Confirm>
   );

@@ -13,14 +13,14 @@ describe('the form of an application', () => {
     });
   });
 
-  it('sends what is filled in, to create one', () => {
+  it('sends only filled fields to create one', () => {
     expect(changesOf(NEW_APPLICATION)).toEqual({ apiType: 'scripting' });
     expect(changesOf(STORED)).toEqual({
       ...{ name: 'Shop', apiType: 'scripting', voiceUrl: 'https://shop.example.com/voice' },
     });
   });
 
-  it('sends what was changed alone, and clears what may be absent', () => {
+  it('sends only changed fields, and clears optional ones', () => {
     expect(changesOf(STORED, STORED)).toEqual({});
     expect(changesOf({ ...STORED, name: '', voiceUrl: '' }, STORED)).toEqual({
       name: '',

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../app/api.js';
 
-/** What the form of an application holds. */
+/** The values of an application's form. */
 export type ApplicationValues = Record<keyof typeof APPLICATION_LABELS, string>;
 
 export const APPLICATION_LABELS = {
@@ -32,7 +32,7 @@ export function applicationValues(application: Schemas['Application']): Applicat
 
 const CLEARABLE: readonly string[] = ['voiceUrl', 'messagingUrl'];
 
-/** The body of a request that makes an application, or changes one that has these values. */
+/** The body of a request that creates an application, or changes one with these values. */
 export function changesOf(
   values: ApplicationValues,
   base?: ApplicationValues,

@@ -23,7 +23,7 @@ export const environmentsQuery = queryOptions({
   queryFn: ({ signal }) => answerOf(api.GET('/v1/environments', { signal })),
 });
 
-/** Reads everything again that shows applications. */
+/** Reloads everything that shows applications. */
 function useForget(): () => Promise<unknown> {
   const client = useQueryClient();
   return () =>
@@ -75,7 +75,7 @@ export function useDeleteApplication(id: string, version: string) {
     onSuccess: async () => {
       showToast('The application is deleted.');
       forgetDraftsAt(`/applications/${id}`);
-      // It is shown until the page is left.
+      // Keep it until the page is left.
       for (const key of ['application', 'applications', 'webhook', 'webhooks']) {
         await client.invalidateQueries({ queryKey: [key], refetchType: 'none' });
       }

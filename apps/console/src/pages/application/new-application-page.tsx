@@ -11,7 +11,7 @@ import { ApplicationFields } from './application-fields.js';
 import { APPLICATION_LABELS, NEW_APPLICATION } from './application-values.js';
 import { useCreateApplication } from './application.queries.js';
 
-/** Makes an application. */
+/** Creates an application. */
 export default function NewApplicationPage() {
   const form = useEditing({ values: NEW_APPLICATION, version: '' });
   const [, navigate] = useLocation();

@@ -29,7 +29,7 @@ const FILTERS: readonly Filter[] = [
     choices: Object.keys(RESOURCES),
     names: RESOURCES,
   },
-  { name: 'resourceId', label: 'Id of what was changed', kind: 'text' },
+  { name: 'resourceId', label: 'Id of the resource', kind: 'text' },
   { name: 'since', label: 'Since', kind: 'time' },
   { name: 'until', label: 'Until', kind: 'time' },
 ];
@@ -104,7 +104,7 @@ const COLUMNS_OF_PHONE: readonly Column<AuditEntry>[] = [
   },
 ];
 
-/** What was changed: a link to its page, if it has one. */
+/** The changed resource: a link to its page, if it has one. */
 function What({ entry }: { entry: AuditEntry }) {
   const { role } = useUser();
   const page = pageOf(role, entry.resource, entry.resourceId);
@@ -116,7 +116,7 @@ function What({ entry }: { entry: AuditEntry }) {
   );
 }
 
-/** The name of what was changed; what has none, as `credential 12`. */
+/** The name of the changed resource; without a name, such as `credential 12`. */
 function NameOf({ entry }: { entry: AuditEntry }) {
   const { resource, resourceId } = entry;
   if (resource === 'application') return <NameOfApplication id={resourceId} />;
@@ -150,12 +150,12 @@ export default function AuditPage() {
   );
 }
 
-/** A change leads to all changes of the same thing. */
+/** Opening a change shows all changes of the same resource. */
 function historyOf({ resource, resourceId }: AuditEntry): string {
   return `/audit?${new URLSearchParams({ resource, resourceId }).toString()}`;
 }
 
-/** Whose changes these are, if they all are of one resource. */
+/** The resource that all these changes are about. */
 function OneResource({ filters }: { filters: Record<string, string> }) {
   const { role } = useUser();
   const { resource, resourceId } = filters;

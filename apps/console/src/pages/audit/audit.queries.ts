@@ -3,7 +3,7 @@ import { pagedQuery } from '../../app/paged-query.js';
 
 export type AuditEntry = Schemas['AuditEntry'];
 
-/** Changes that match filters as the API has them, newest first. */
+/** Changes that match the API's filters, newest first. */
 export const auditQuery = (filters: Record<string, string>) =>
   pagedQuery(['audit', filters], (page, signal) =>
     api.GET('/v1/audit', { params: { query: { ...filters, ...page } }, signal }),

@@ -1,7 +1,7 @@
 import type { Session } from '../../app/session-state.js';
 import type { AuditEntry } from './audit.queries.js';
 
-/** What is done to resources, in words. */
+/** Labels of the audit's actions. */
 export const ACTIONS: Readonly<Record<string, string>> = {
   'webhook.create': 'Subscription created',
   'webhook.update': 'Subscription changed',
@@ -31,7 +31,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'environment.create': 'Environment created',
 };
 
-/** Kinds of resources, in words. */
+/** Labels of resource types. */
 export const RESOURCES: Readonly<Record<string, string>> = {
   webhook: 'subscription',
   application: 'application',
@@ -49,7 +49,7 @@ const PAGES: Readonly<Record<Session['role'], Pages>> = {
   platform: { user: 'accounts', delivery: 'deliveries' },
 };
 
-/** The page of a resource, if there is one for the role. */
+/** The page of a resource, if the role has one. */
 export function pageOf(role: Session['role'], resource: string, id: string): string | undefined {
   const page = PAGES[role][resource];
   return page === undefined ? undefined : `/${page}/${encodeURIComponent(id)}`;
@@ -61,7 +61,7 @@ const OTHER_ACTORS: Readonly<Record<string, string>> = {
   platform: 'an operator',
 };
 
-/** Who made a change. A user may be called as another actor is. */
+/** Who made a change. A username may equal another actor's label. */
 export function actorOf({ actor, userId }: Pick<AuditEntry, 'actor' | 'userId'>): string {
   return userId === undefined ? (OTHER_ACTORS[actor] ?? actor) : actor;
 }

@@ -46,7 +46,7 @@ const SERIES: readonly Series[] = [
 ];
 const NOW = new Date().toISOString();
 
-/** Every component, for developers: only the development server has this page. */
+/** Every component, for developers. Only the development server has this page. */
 export default function ComponentsPage() {
   const [isOpen, setIsOpen] = useState(false);
   const [isAsked, setIsAsked] = useState(false);

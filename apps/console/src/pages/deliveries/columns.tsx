@@ -79,7 +79,7 @@ const IN_TWO_LINES: Column<Delivery> = {
   ),
 };
 
-/** The columns of the list of deliveries: all, those beside an open delivery, those on a phone, and those of one event. */
+/** The columns of delivery lists: full width, beside an open delivery, on a phone, and for one event. */
 export const COLUMNS = {
   all: [TIME, STATE, EVENT, SUBSCRIPTION, PRODUCER_ID, ANSWER, TRIES, TOOK],
   beside: [
@@ -106,7 +106,7 @@ export const COLUMNS = {
   ],
 } as const satisfies Record<string, readonly Column<Delivery>[]>;
 
-/** The name of its subscription or, without one, where it is sent to. */
+/** The name of the subscription or, without one, the target. */
 function Name({ delivery: { webhookId, targetUrl } }: { delivery: Delivery }) {
   const name = useNameOfSubscription(webhookId);
   if (name === undefined) return <UrlText url={targetUrl} />;

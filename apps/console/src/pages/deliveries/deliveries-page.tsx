@@ -56,7 +56,7 @@ const TIMES: readonly Filter[] = [
   { name: 'until', label: 'Until', kind: 'time' },
 ];
 
-/** The parameter of the address with the id of the delivery that is open beside the list. */
+/** The parameter of the address that holds the id of the open delivery. */
 const OPEN = 'open';
 
 /** The deliveries of all subscriptions. */
@@ -82,7 +82,7 @@ export default function DeliveriesPage() {
     const next = new URLSearchParams(search);
     if (id === undefined) next.delete(OPEN);
     else next.set(OPEN, id);
-    // Going through the rows is one step in the history.
+    // Moving between rows adds only one history entry.
     setSearch(next, { replace: openId !== undefined && id !== undefined });
   }
 
@@ -159,7 +159,7 @@ export default function DeliveriesPage() {
   );
 }
 
-/** Where a row would cut off names, it has two lines. */
+/** Rows get two lines where one would cut off names. */
 function shapeOf({ isNarrow, isWide, isOpen }: Record<'isNarrow' | 'isWide' | 'isOpen', boolean>) {
   if (isNarrow) return { columns: COLUMNS.phone, rowHeight: 52 };
   if (!isOpen) return { columns: COLUMNS.all, rowHeight: 32 };
@@ -171,11 +171,11 @@ function Nothing() {
   return (
     <EmptyState title="There are no deliveries yet.">
       <p>
-        A delivery begins when an event is reported that a subscription matches.{' '}
+        A delivery starts when a reported event matches a subscription.{' '}
         {useUser().role === 'account' && (
           <>
             <Link href="/subscriptions/new">Create a subscription</Link>, and test it: its first
-            delivery appears here by itself.
+            delivery appears here automatically.
           </>
         )}
       </p>

@@ -3,12 +3,12 @@ import { type PagedList, pagedQuery } from '../../app/paged-query.js';
 
 export type Delivery = Schemas['Delivery'];
 
-/** Filters as the API has them: see `GET /v1/deliveries`. */
+/** The API's filters: see `GET /v1/deliveries`. */
 export type DeliveryFilters = Record<string, string>;
 
 export type DeliveryList = PagedList<Delivery>;
 
-/** Deliveries that match, newest first. */
+/** Matching deliveries, newest first. */
 export const deliveriesQuery = (filters: DeliveryFilters) =>
   pagedQuery(['deliveries', filters], (page, signal) =>
     api.GET('/v1/deliveries', { params: { query: { ...filters, ...page } }, signal }),

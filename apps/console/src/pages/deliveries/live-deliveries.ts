@@ -5,15 +5,15 @@ import { type DeliveryFilters, type DeliveryList, deliveriesQuery } from './deli
 import { arrivalsOf, hasUnfinishedOf, patched, prepended } from './live-list.js';
 import type { Delivery } from './deliveries.queries.js';
 
-/** Many changes at once are one rendering. */
+/** Renders many changes at once. */
 const FLUSH_MS = 250;
 
 /**
- * Keeps a list of deliveries fresh. Known ones change in place. New ones are inserted while the list is at its
- * top, and else held back until they are asked for, so that nothing moves below the reader.
+ * Keeps a list of deliveries fresh. Known deliveries change in place. New ones are inserted if the list is at its top;
+ * otherwise they are held back until {@link show}, so that nothing moves while the user reads.
  */
 export function useLiveDeliveries(filters: DeliveryFilters): {
-  /** New ones that are held back. */
+  /** How many new deliveries are held back. */
   held: number;
   show: () => void;
 } {
@@ -25,7 +25,7 @@ export function useLiveDeliveries(filters: DeliveryFilters): {
   const flush = useEffectEvent(() => {
     if (came.current.size === 0) return;
     const changes = came.current;
-    // What is being read may be older than they are, and will replace the list.
+    // A fetch under way may return older data and replaces the list, so keep the changes for after it.
     if (client.isFetching({ queryKey, exact: true }) === 0) came.current = new Map();
     const list = client.getQueryData<DeliveryList>(queryKey);
     if (!list) return;
@@ -43,7 +43,7 @@ export function useLiveDeliveries(filters: DeliveryFilters): {
   useStream({
     delivery: (delivery) => void came.current.set(delivery.id, delivery),
     webhook: ({ id }) => {
-      // Deliveries that it cancels, parks or releases are not told one by one.
+      // The stream does not report each delivery that this change cancels, parks or releases.
       const list = client.getQueryData<DeliveryList>(queryKey);
       if (list && hasUnfinishedOf(list, id)) void client.invalidateQueries({ queryKey });
     },

@@ -24,7 +24,7 @@ const aList = (...pages: Delivery[][]): DeliveryList => ({
 
 const idsOf = (list: DeliveryList) => list.pages.map(({ rows }) => rows.map(({ id }) => id.at(-1)));
 
-it('changes deliveries in place, and leaves other pages as they are', () => {
+it('changes deliveries in place, and keeps other pages unchanged', () => {
   const list = aList([aDelivery(3), aDelivery(2)], [aDelivery(1)]);
   const changed = aDelivery(2, { state: 'succeeded' });
   const next = patched(list, new Map([[changed.id, changed]]));
@@ -50,7 +50,7 @@ describe('an arrival', () => {
   const arrivals = (changes: Delivery[], filters = {}, held: Delivery[] = []) =>
     arrivalsOf(list, held, changes, filters).map(({ id }) => id.at(-1));
 
-  it('is new: neither in the list, nor held back, nor older than the list', () => {
+  it('is neither in the list, held back, nor older than the list', () => {
     const changes = [aDelivery(1), aDelivery(2), aDelivery(3), aDelivery(5), aDelivery(4)];
     expect(arrivals(changes, {}, [aDelivery(3)])).toEqual(['5', '4']);
   });

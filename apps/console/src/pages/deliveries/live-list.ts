@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryFilters, DeliveryList } from './deliveries.queries.js';
 import { isFinished } from './states.js';
 
-/** A list in which deliveries that changed are as they are now. */
+/** A list with these deliveries updated. */
 export function patched(list: DeliveryList, changes: ReadonlyMap<string, Delivery>): DeliveryList {
   const pages = list.pages.map((page) => {
     if (!page.rows.some(({ id }) => changes.has(id))) return page;
@@ -10,20 +10,20 @@ export function patched(list: DeliveryList, changes: ReadonlyMap<string, Deliver
   return { ...list, pages };
 }
 
-/** A list with further deliveries before all others. */
+/** A list with further deliveries at its top. */
 export function prepended(list: DeliveryList, arrivals: readonly Delivery[]): DeliveryList {
   const [first, ...others] = list.pages;
   if (!first || arrivals.length === 0) return list;
   return { ...list, pages: [{ ...first, rows: [...arrivals, ...first.rows] }, ...others] };
 }
 
-/** Whether deliveries of a subscription may change together with it. */
+/** Whether a list has deliveries that may change when this subscription changes. */
 export function hasUnfinishedOf(list: DeliveryList, webhook: string): boolean {
   const rows = list.pages.flatMap((page) => page.rows);
   return rows.some(({ webhookId, state }) => webhookId === webhook && !isFinished(state));
 }
 
-/** Those that belong to a list, are newer than all in it, and not held back already; newest first. */
+/** The deliveries that belong to a list, are newer than all in it and not held back yet; newest first. */
 export function arrivalsOf(
   list: DeliveryList,
   held: readonly Delivery[],
@@ -38,7 +38,7 @@ export function arrivalsOf(
     .sort((one, other) => (one.id < other.id ? 1 : -1));
 }
 
-/** Whether filters let a delivery through; the stream does not tell the status of its last attempt. */
+/** Whether filters accept a delivery. The stream does not send the status of its last attempt. */
 function matches(delivery: Delivery, filters: DeliveryFilters): boolean {
   const { since, until, status, accountId, ...exact } = filters;
   if (status !== undefined || accountId !== undefined) return false;

@@ -12,7 +12,7 @@ import {
 import type { Delivery } from '../delivery/delivery.queries.js';
 import { StatePill } from './state-pill.js';
 
-/** A delivery beside the list. Escape closes it, and `j` and `k` open the next and the previous one. */
+/** A delivery beside the list. Escape closes it; `j` and `k` open the next and the previous one. */
 export function Panel({
   id,
   onPrevious,
@@ -20,9 +20,9 @@ export function Panel({
   onClose,
 }: {
   id: string;
-  /** Absent at the beginning of the list. */
+  /** Absent at the start of the list. */
   onPrevious: (() => void) | undefined;
-  /** Absent at its end. */
+  /** Absent at the end of the list. */
   onNext: (() => void) | undefined;
   onClose: () => void;
 }) {
@@ -31,7 +31,7 @@ export function Panel({
     const { key, target, defaultPrevented, ctrlKey, metaKey, altKey } = event;
     const isElsewhere =
       target instanceof Element && target.closest('dialog, input, select, textarea, [popover]');
-    // The list moves by the same keys while it has the focus.
+    // While the list has the focus, it handles the same keys.
     if (isElsewhere || defaultPrevented || ctrlKey || metaKey || altKey) return;
     if (key === 'Escape') onClose();
     else if (key === 'j') onNext?.();
@@ -92,7 +92,9 @@ function Heading({ delivery, children }: { delivery: Delivery; children: ReactNo
   );
 }
 
-/** @param onClick absent while it does nothing */
+/**
+ * @param onClick absent if the button is disabled
+ */
 function IconButton({
   name,
   keyName,

@@ -3,7 +3,7 @@ import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query
 import { answerOf, api, RefusedError, type Schemas, sentenceOf } from '../../app/api.js';
 import { durationText } from '../../components/time-text.js';
 
-/** Which deliveries are sent again. The API says what is wrong with it. */
+/** The deliveries to send again. The API validates it. */
 export type Selected = Record<string, string> & { since: string };
 
 type Body = Schemas['RedeliverRequest'];
@@ -22,7 +22,7 @@ export const countQuery = (selected: Selected) =>
     },
   });
 
-/** Starts a replay; with the same key, once. @throws StartError */
+/** Starts a replay, once for each key. @throws StartError */
 export async function startReplay(selected: Selected, key: string): Promise<string> {
   const params = { header: { 'Idempotency-Key': key } };
   const call = api.POST('/v1/deliveries/redeliver', { params, body: selected });
@@ -34,7 +34,7 @@ export async function startReplay(selected: Selected, key: string): Promise<stri
   }
 }
 
-/** A replay was not started. It says what can be done. */
+/** The replay was not started. The message says what to do. */
 class StartError extends RefusedError {
   constructor({ status, problem }: RefusedError, { headers }: Response) {
     super(status, problem);
@@ -50,7 +50,7 @@ class StartError extends RefusedError {
   }
 }
 
-/** A replay; it is read again while it runs and somebody looks. */
+/** A replay, refetched while it runs and the page is visible. */
 export const replayQuery = (id: string) =>
   queryOptions({
     queryKey: ['replay', id],
@@ -68,7 +68,7 @@ export function useCancelReplay(id: string) {
       try {
         await answerOf(api.POST('/v1/replays/{id}/cancel', { params: { path: { id } } }));
       } catch (error) {
-        // It has completed meanwhile, which is shown next.
+        // It has completed in the meantime, which the next fetch shows.
         if (!(error instanceof RefusedError) || error.status !== 409) throw error;
       }
     },
@@ -76,7 +76,7 @@ export function useCancelReplay(id: string) {
   });
 }
 
-/** A sentence about why deliveries were not counted, or a replay was not started. */
+/** Explains why counting or starting a replay failed. */
 export function startSentence(error: Error): string {
   return error instanceof TypeError
     ? 'The server did not answer. Try again: nothing is sent twice.'

@@ -24,16 +24,16 @@ import { dismiss, remember, useStartedReplays } from './started-replays.js';
 const DAY_MS = 86_400_000;
 
 interface Props {
-  /** What the button says, and the title of the dialog. */
+  /** The button's text, and the title of the dialog. */
   label?: string;
   isSmall?: boolean;
   /** All filters of the list, for their labels. */
   filters: readonly Filter[];
-  /** Those that are set. */
+  /** The filters that are set. */
   values: DeliveryFilters;
 }
 
-/** A button that sends all deliveries again that the filters select. */
+/** A button that sends all matching deliveries again. */
 export function RedeliverMatching({
   label = 'Redeliver all that match',
   isSmall = false,
@@ -42,13 +42,13 @@ export function RedeliverMatching({
   const { role } = useUser();
   const [isOpen, setIsOpen] = useState(false);
   const open = () => setIsOpen(true);
-  // The platform sends nothing in the name of an account.
+  // The platform does not send on behalf of an account.
   const isOffered = role === 'account';
   const isUnfinished =
     selected.values['state'] === 'pending' || selected.values['state'] === 'parked';
   useCommands(isOffered && !isUnfinished ? [{ name: label, group: 'Actions', run: open }] : []);
   const count = useFailedCount(selected.values, isOffered && !isSmall);
-  // What has not finished is sent from the list.
+  // The list sends unfinished deliveries.
   if (!isOffered || isUnfinished) return null;
   const look = isSmall ? 'small' : count > 0 ? 'primary' : undefined;
   return (
@@ -72,7 +72,7 @@ export function RedeliverMatching({
   );
 }
 
-/** How many would be sent again, if a state is chosen that says that something failed; else 0. */
+/** How many deliveries would be sent again if the chosen state is a failure; otherwise 0. */
 function useFailedCount(values: DeliveryFilters, isOffered: boolean): number {
   const [dayAgo] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
   const isFailed = values['state'] === 'exhausted' || values['state'] === 'cancelled';
@@ -81,7 +81,7 @@ function useFailedCount(values: DeliveryFilters, isOffered: boolean): number {
   return data?.deliveries ?? 0;
 }
 
-/** The progress of what was started here. */
+/** The progress of the replays started here. */
 export function Redeliveries() {
   const { userId } = useUser();
   const started = useStartedReplays(userId);
@@ -97,7 +97,7 @@ export function Redeliveries() {
   );
 }
 
-/** First what would be sent again, then how far that came. */
+/** Shows what would be sent again, then the progress. */
 function Content({
   label,
   filters,
@@ -124,7 +124,7 @@ function Content({
         <h2 className="title">{label}</h2>
         <ReplayProgress id={start.data} />
         <p className="quiet">
-          It goes on when you close this, and its progress stays on this page.
+          It continues when you close this dialog. This page shows its progress.
         </p>
         <div className="tools">
           <button type="button" autoFocus onClick={close}>
@@ -162,7 +162,7 @@ function Content({
         )}
       </dl>
       {values['since'] === undefined && (
-        <Field label="Made since" error={since === '' ? 'Say since when.' : undefined}>
+        <Field label="Made since" error={since === '' ? 'Choose a time.' : undefined}>
           <input
             type="datetime-local"
             step="1"
@@ -182,7 +182,7 @@ function Content({
               ? 'There is nothing to send again.'
               : `${deliveries} would be sent again.`)}
         {canCount && count.data?.deliveries === 0 && count.data.leftOut === 0 && (
-          <> What is still being retried is sent by itself.</>
+          <> Deliveries that are still being retried are sent automatically.</>
         )}
         {canCount && !!count.data?.leftOut && (
           <>
@@ -231,7 +231,7 @@ function Value({ text, isTime }: { text: string; isTime: boolean }) {
   return isTime && !Number.isNaN(Date.parse(text)) ? <LocalTime at={text} /> : <bdi>{text}</bdi>;
 }
 
-/** A key for each selection: when an answer is lost, the same request starts nothing again. */
+/** One key for each selection, so that repeating a request after a lost answer starts nothing twice. */
 function useKeys(): (selected: Selected) => string {
   const keys = useRef(new Map<string, string>());
   return (selected) => {
@@ -242,7 +242,7 @@ function useKeys(): (selected: Selected) => string {
   };
 }
 
-/** `randomUUID` exists only where the page was loaded with TLS. */
+/** `randomUUID` exists only on pages loaded over TLS. */
 function newKey(): string {
   return [...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(36)).join('-');
 }

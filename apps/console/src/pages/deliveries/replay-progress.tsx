@@ -13,7 +13,7 @@ const TONES: Record<Replay['state'], Tone> = {
   cancelled: 'neutral',
 };
 
-/** How far a replay came. It can be cancelled while it runs, and dismissed afterwards. */
+/** The progress of a replay. It can be cancelled while it runs, and dismissed afterwards. */
 export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () => void }) {
   const { data, error } = useQuery(replayQuery(id));
   const cancel = useCancelReplay(id);
@@ -60,7 +60,8 @@ function sentenceOfState({ state, replayed, total }: Replay): string {
   if (state === 'running') {
     return 'It is running. Deliveries of a subscription that is paused, or whose circuit is open, wait.';
   }
-  if (state === 'cancelled') return 'It was cancelled. What had been sent again goes on.';
+  if (state === 'cancelled')
+    return 'It was cancelled. Deliveries that were already sent again continue.';
   return replayed < total
     ? 'It is complete. The others could not be sent again, for example because their subscription was switched off.'
     : 'It is complete.';

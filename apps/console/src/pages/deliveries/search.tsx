@@ -6,7 +6,7 @@ import { SearchField } from '../../components/filter-bar.js';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const RESULT = /^[1-5](xx|\d\d)$/;
 
-/** Finds deliveries by an id, a producer's id, an answer, or the name of a subscription or an application. */
+/** Finds deliveries by an id, a producer's id, an answer, or the name of a subscription or application. */
 export function DeliverySearch() {
   const [, navigate] = useLocation();
   const [search, setSearch] = useSearchParams();
@@ -31,7 +31,7 @@ export function DeliverySearch() {
     else if (RESULT.test(wanted)) filterBy('status', wanted);
     else if (subscription) filterBy('webhookId', subscription.id);
     else if (application) filterBy('applicationId', application.id);
-    // Of an event, its page says which deliveries it has.
+    // The page of an event lists its deliveries.
     else navigate(`/events?producerId=${encodeURIComponent(text)}`);
   }
 

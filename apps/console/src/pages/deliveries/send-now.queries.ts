@@ -5,7 +5,7 @@ import { showToast } from '../../components/toast.js';
 import type { Delivery } from './deliveries.queries.js';
 import { canBeSent, isFinished } from './states.js';
 
-/** Sends deliveries now, one after the other, and tells how that went. */
+/** Sends deliveries now, one after the other, and reports the outcome. */
 export function useSendNow() {
   const client = useQueryClient();
   return useMutation({
@@ -39,7 +39,10 @@ export function useSendNow() {
   });
 }
 
-/** Only finished deliveries can be redelivered, so one that waits is cancelled first. @throws RefusedError */
+/**
+ * Sends one delivery. Only finished deliveries can be redelivered, so a waiting one is cancelled first. @throws
+ * RefusedError
+ */
 async function sendNow({ id, state }: Delivery): Promise<void> {
   const params = { path: { id } };
   const redeliver = () => answerOf(api.POST('/v1/deliveries/{id}/redeliver', { params }));
@@ -47,7 +50,7 @@ async function sendNow({ id, state }: Delivery): Promise<void> {
     await redeliver();
     return;
   }
-  // The stream does not tell when an attempt begins.
+  // The stream does not report the start of an attempt.
   if (!canBeSent(await answerOf(api.GET('/v1/deliveries/{id}', { params })))) {
     throw new NotSentError('An attempt is under way. Wait until it has ended.');
   }
@@ -61,7 +64,7 @@ async function sendNow({ id, state }: Delivery): Promise<void> {
   }
 }
 
-/** A delivery that waited was not sent. */
+/** A waiting delivery was not sent. */
 class NotSentError extends RefusedError {
   constructor(override readonly message: string) {
     super(409, undefined);
@@ -79,7 +82,7 @@ async function unlessFinished(cancelling: Promise<unknown>): Promise<void> {
   }
 }
 
-/** When each delivery is sent, as the end of a sentence. Those of one subscription are sent alike. */
+/** When each delivery is sent, as the end of a sentence. All of one subscription share it. */
 async function timesOf(deliveries: readonly Delivery[]): Promise<string[]> {
   const times = new Map<string, string>();
   for (const { id, webhookId } of deliveries) {

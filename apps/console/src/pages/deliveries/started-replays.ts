@@ -1,12 +1,12 @@
 import { Store, useStore } from '../../app/store.js';
 
 interface Started {
-  /** Whose it is: another user of this tab does not see it. */
+  /** The user who started it: other users of this tab do not see it. */
   userId: number;
   id: string;
 }
 
-/** The API has no list of replays, so the tab remembers its own, also when the page is reloaded. */
+/** The API does not list replays, so the tab remembers its own, even after a reload. */
 const KEY = 'switchhook.replays';
 
 const started = new Store<readonly Started[]>(
@@ -18,12 +18,12 @@ function keep(next: readonly Started[]): void {
   sessionStorage.setItem(KEY, JSON.stringify(next));
 }
 
-/** Remembers a replay, until it is dismissed. */
+/** Remembers a replay until it is dismissed. */
 export const remember = (replay: Started): void => keep([...started.get(), replay]);
 
 export const dismiss = (id: string): void => keep(started.get().filter((one) => one.id !== id));
 
-/** The ids of the replays that a user has started in this tab, oldest first. */
+/** The ids of the replays that a user started in this tab, oldest first. */
 export function useStartedReplays(userId: number): string[] {
   return useStore(started).flatMap((one) => (one.userId === userId ? [one.id] : []));
 }

@@ -2,7 +2,7 @@ import type { Schemas } from '../../app/api.js';
 import { Pill } from '../../components/notice.js';
 import { stateWord, TONES } from './states.js';
 
-/** How a delivery stands; on hover, as the API says it. */
+/** The state of a delivery; on hover, the API's name for it. */
 export function StatePill({
   delivery,
 }: {

@@ -12,7 +12,7 @@ export const TONES: Record<DeliveryState, Tone> = {
   cancelled: 'neutral',
 };
 
-/** How a delivery stands, in a word. The API's own is `state`. */
+/** The state of a delivery, in a word for users. The API's own word is in `state`. */
 export function stateWord({
   state,
   attempts,

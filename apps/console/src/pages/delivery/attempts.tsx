@@ -9,7 +9,7 @@ import { curlOf } from './curl.js';
 import type { Attempt } from './delivery.queries.js';
 import { partsOf } from './parts.js';
 
-/** The attempts of a delivery, newest first, and the parts of the chosen one. */
+/** The attempts of a delivery, newest first, and the details of the chosen one. */
 export function Attempts({
   attempts,
   older,
@@ -17,10 +17,10 @@ export function Attempts({
   bodyTab,
 }: {
   attempts: readonly Attempt[];
-  /** What leads to older ones. */
+  /** The link to older attempts. */
   older: ReactNode;
   body: string | undefined;
-  /** What was sent, the same at every attempt. */
+  /** The body, the same in every attempt. */
   bodyTab: Tab;
 }) {
   const [chosen, setChosen] = useState<number>();
@@ -63,13 +63,13 @@ export function Attempts({
           </ol>
         </div>
       ) : (
-        <p className="muted">There was no attempt yet. One appears here by itself.</p>
+        <p className="muted">No attempts yet. They appear here automatically.</p>
       )}
       {older}
       <Tabs
-        label={shown ? `Attempt ${shown.number}` : 'What is sent'}
+        label={shown ? `Attempt ${shown.number}` : 'Request'}
         tabs={tabs}
-        // Without an answer, there is nothing to see of it.
+        // Without an answer, there is no answer to show.
         first={shown?.status === undefined ? tabs.indexOf(bodyTab) : 0}
       />
     </section>

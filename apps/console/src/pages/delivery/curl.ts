@@ -1,4 +1,4 @@
-/** A shell's word that is exactly this text. */
+/** Quotes a text for the shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** A command that sends a request again, with the same body. */

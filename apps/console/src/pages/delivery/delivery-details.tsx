@@ -29,13 +29,13 @@ import { forOperator, verdictOf } from './verdict.js';
 
 const AGAIN_MS = 5_000;
 
-/** A delivery, which follows what happens. */
+/** A delivery, with live updates. */
 export function useDelivery(id: string) {
   const client = useQueryClient();
   const { role } = useUser();
   const query = useQuery({
     ...deliveryQuery(id),
-    // The stream tells of one's own account alone.
+    // The stream covers only the user's own account.
     refetchInterval: ({ state }) =>
       role === 'platform' && !isFinished(state.data?.state ?? 'succeeded') ? AGAIN_MS : false,
   });
@@ -46,14 +46,14 @@ export function useDelivery(id: string) {
     webhook: (changed) => {
       if (changed.id !== query.data?.webhookId) return;
       void client.invalidateQueries({ queryKey: ['webhook', changed.id] });
-      // Deliveries that it cancels, parks or releases are not told one by one.
+      // The stream does not report each delivery that this change cancels, parks or releases.
       readAgain();
     },
   });
   return query;
 }
 
-/** Whose delivery it is: known once its event was read. */
+/** The account that owns a delivery; known once its event is loaded. */
 export function useOwner({ eventId }: Delivery) {
   const event = useQuery(eventQuery(eventId));
   const { role, userId } = useUser();
@@ -61,7 +61,7 @@ export function useOwner({ eventId }: Delivery) {
   return { event, accountId, isOwn: role !== 'platform' || accountId === String(userId) };
 }
 
-/** Whose delivery it is, for the platform. */
+/** The account that owns a delivery, for the platform. */
 export function Whose({ delivery }: { delivery: Delivery }) {
   const { role } = useUser();
   const { accountId, isOwn } = useOwner(delivery);
@@ -84,7 +84,7 @@ export function Whose({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** What became of a delivery, its attempts, and what was sent. */
+/** The outcome of a delivery, its attempts, and its body. */
 export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
   const { role } = useUser();
   const { id, state, attemptLog, webhookId } = delivery;
@@ -113,7 +113,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
     attempts.length > 0 && (of?.webhook?.updatedAt ?? '') > (attempts.at(-1)?.at ?? '');
   return (
     <div className="delivery">
-      <section className="verdict" aria-label="What became of it">
+      <section className="verdict" aria-label="Outcome">
         <Notice tone={verdict.tone}>
           <p className="strong">{verdict.sentence}</p>
           {(verdict.advice !== undefined || (state === 'parked' && isOwn)) && (
@@ -139,7 +139,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
             <p>
               The subscription is healthy again, if it was failing.{' '}
               <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
-                What is still retrying
+                Deliveries still retrying
               </Link>
             </p>
           )}
@@ -171,7 +171,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** A delivery is sent again when it has ended, or now while it waits; one that has not ended can be cancelled. */
+/** Redelivers a delivery that has ended, or sends a waiting one now. Cancels one that has not ended. */
 export function DeliveryActions({
   delivery,
   isOwn,
@@ -179,11 +179,11 @@ export function DeliveryActions({
   children,
 }: {
   delivery: Delivery;
-  /** Whether it can be changed. */
+  /** Whether the user may change it. */
   isOwn: boolean;
-  /** Further ones for the menu. */
+  /** More items for the menu. */
   items?: readonly MenuItem[];
-  /** Buttons between the first one and the menu, which else comes before it. */
+  /** Buttons between the first one and the menu. Without them, the menu comes first. */
   children?: ReactNode;
 }) {
   const { id, state } = delivery;
@@ -233,7 +233,7 @@ export function DeliveryActions({
           onConfirm={() => cancel.mutate(undefined, { onSettled: () => setAsked(false) })}
           onClose={() => setAsked(false)}
         >
-          <p>It is not tried again. An attempt that is on its way ends first.</p>
+          <p>It will not be retried. An attempt under way finishes first.</p>
         </Confirm>
       )}
     </>

@@ -18,7 +18,7 @@ export default function DeliveryPage({ params }: { params: Record<string, string
   if (data) return <Shown delivery={data} />;
   return (
     <Unavailable title="Delivery" error={error}>
-      It may be older than deliveries are kept, or belong to another account. Go to{' '}
+      It may have been removed because of its age, or belong to another account. Go to{' '}
       <Link href="/deliveries">all deliveries</Link>.
     </Unavailable>
   );

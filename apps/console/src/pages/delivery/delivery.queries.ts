@@ -21,7 +21,7 @@ export const deliveryQuery = (id: string) =>
       answerOf(api.GET('/v1/deliveries/{id}', { params: { path: { id } }, signal })),
   });
 
-/** All attempts, where there are more than are shown with the delivery. */
+/** All attempts, for deliveries with more than the API includes. */
 export const attemptsQuery = (id: string) =>
   queryOptions({
     queryKey: ['delivery', id, 'attempts'],
@@ -37,7 +37,7 @@ export const attemptsQuery = (id: string) =>
     },
   });
 
-/** The subscription, or undefined if it was deleted; and its text, in which numbers are unharmed. */
+/** The subscription, undefined if it was deleted; and its JSON text, which keeps all digits of numbers. */
 export const webhookQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhook', id, 'raw'],
@@ -51,7 +51,7 @@ export const webhookQuery = (id: string) =>
     },
   });
 
-/** The text of an event. It never changes. */
+/** The JSON text of an event. It never changes. */
 export const eventQuery = (id: string) =>
   queryOptions({
     queryKey: ['event', id, 'raw'],
@@ -62,7 +62,7 @@ export const eventQuery = (id: string) =>
       ),
   });
 
-/** Gives up a delivery that waits. */
+/** Cancels a waiting delivery. */
 export function useCancel(id: string) {
   const client = useQueryClient();
   return useMutation({

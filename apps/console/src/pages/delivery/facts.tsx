@@ -4,13 +4,13 @@ import { Url } from '../../components/url.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import type { Delivery } from './delivery.queries.js';
 
-/** What a delivery is about. */
+/** The properties of a delivery. */
 export function Facts({
   delivery,
   isOwn,
 }: {
   delivery: Delivery;
-  /** Others' subscriptions and applications have no pages. */
+  /** The user has no pages for other accounts' subscriptions and applications. */
   isOwn: boolean;
 }) {
   const { id, eventId, webhookId, applicationId, targetUrl, producerId } = delivery;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { partsOf } from './parts.js';
 
-it('shows each phase as its share of the attempt with the body, and none for the time before it', () => {
+it('shows each phase as a share of the attempt including the body, and no share for the wait before it', () => {
   const phases = { queued: 5_000, dns: 10, connect: 20, firstByte: 50, body: 20 };
   expect(partsOf({ durationMs: 80, phases })).toEqual([
     { label: 'Waited to be sent', ms: 5_000 },
@@ -19,7 +19,7 @@ it('shows that an attempt timed out while it waited for the answer', () => {
   ]);
 });
 
-it('does not guess what was not finished if opening a connection was not recorded', () => {
+it('names no phase if opening a connection was not recorded', () => {
   expect(partsOf({ durationMs: 15_000, phases: {}, error: 'timeout' })).toEqual([
     { label: 'Not finished', ms: 15_000, share: 1 },
   ]);

@@ -6,7 +6,7 @@ type Attempt = Pick<Schemas['Attempt'], 'durationMs' | 'phases' | 'error'>;
 export interface Part {
   label: string;
   ms: number;
-  /** Of the whole attempt, from 0 to 1; absent for what came before it. */
+  /** Its share of the whole attempt, from 0 to 1; absent for the wait before it. */
   share?: number;
 }
 
@@ -31,11 +31,11 @@ export function partsOf({ durationMs, phases, error }: Attempt): Part[] {
   if (error !== undefined) {
     // A phase that failed is not recorded.
     const known = parts.reduce((sum, { ms }) => sum + ms, 0);
-    // Opening a connection is recorded once the request is sent.
+    // The connection phases are recorded once the request is sent.
     const label = others.connect === undefined ? 'Not finished' : ANSWER;
     parts.push({ label, ms: Math.max(durationMs - known, 0) });
   }
-  // The body is read after what `durationMs` covers; and times are rounded.
+  // `durationMs` does not cover reading the body, and times are rounded.
   const whole = Math.max(
     parts.reduce((sum, { ms }) => sum + ms, 0),
     durationMs,

@@ -7,7 +7,7 @@ it('keeps large numbers, blanks, key order, repeated keys and escapes of a value
   expect(Object.fromEntries(members)).toEqual({ id: '"x"', data, n: '1e400' });
 });
 
-it('reads names with escapes, and empty objects', () => {
+it('reads escaped names, and empty objects', () => {
   expect([...rawMembers('{"\\u0061\\"":null}')]).toEqual([['a"', 'null']]);
   expect([...rawMembers(' {} ')]).toEqual([]);
 });

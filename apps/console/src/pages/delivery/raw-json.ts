@@ -26,14 +26,16 @@ function skipBlanks(text: string, at: number): number {
   return next;
 }
 
-/** @param at of the opening quote */
+/**
+ * @param at of the opening quote
+ */
 function endOfString(text: string, at: number): number {
   let end = at + 1;
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
   return end + 1;
 }
 
-/** Where the comma or brace after a value is. */
+/** The index of the comma or brace after a value. */
 function endOfValue(text: string, start: number): number {
   let depth = 0;
   let at = start;

@@ -15,7 +15,7 @@ export function SignedBody({
 }: {
   body: string | undefined;
   error: Error | null;
-  /** Why the subscription's part of it is missing, if it is. */
+  /** Why the subscription's part is missing, if it is. */
   missing: keyof typeof MISSING | false;
   /** Whether the subscription was changed after the last attempt. */
   isNewer: boolean;

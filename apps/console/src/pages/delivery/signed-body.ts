@@ -11,19 +11,19 @@ export function signedBody({
   id: string;
   isTest: boolean;
   event: string;
-  /** Absent if it was deleted: its name and payload are not known. */
+  /** Absent if the subscription was deleted: its name and payload are unknown. */
   webhook: string | undefined;
 }): string {
   const ofEvent = rawMembers(event);
   const ofWebhook = webhook === undefined ? new Map<string, string>() : rawMembers(webhook);
   const account = ofEvent.get('accountId');
-  // In the order in which they are sent.
+  // In the order of the notification.
   const members: [string, string | undefined][] = [
     ['id', JSON.stringify(id)],
     ['name', ofWebhook.get('name')],
     ['event', ofEvent.get('event')],
     ['resource', ofEvent.get('resource')],
-    // A number in the API, and a string in notifications.
+    // A number in the API, but a string in notifications.
     ['accountId', account && JSON.stringify(account)],
     ['applicationId', ofEvent.get('applicationId')],
     ['timestamp', ofEvent.get('occurredAt')],

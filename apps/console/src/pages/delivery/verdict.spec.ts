@@ -14,7 +14,7 @@ describe('a delivery that succeeded', () => {
     });
   });
 
-  it('was accepted after failures, which are told', () => {
+  it('lists the failures before a success', () => {
     const attempts = [answered(500), answered(500), failed('timeout'), answered(200)];
     expect(verdictOf({ state: 'succeeded', attempts: 4 }, attempts)).toEqual({
       tone: 'good',
@@ -33,7 +33,7 @@ describe('a delivery that is pending', () => {
     });
   });
 
-  it('is tried again after the same failure several times', () => {
+  it('is retried, and counts equal failures', () => {
     const attempts = [500, 500, 500, 500].map(answered);
     expect(verdictOf({ state: 'pending', attempts: 4, nextAttemptAt: AT }, attempts)).toEqual({
       tone: 'bad',
@@ -48,7 +48,7 @@ describe('a delivery that is pending', () => {
     expect(next).toEqual({ text: 'An attempt is on its way.' });
   });
 
-  it('is sent again after a success, when it was asked for', () => {
+  it('is sent again after a success, on request', () => {
     const { tone, advice } = verdictOf({ state: 'pending', attempts: 1 }, [answered(200)]);
     expect([tone, advice]).toEqual(['waiting', undefined]);
   });
@@ -77,7 +77,7 @@ describe('a delivery that is parked', () => {
     expect(next?.at).toBe(nextAttemptAt);
   });
 
-  it('is tried after its circuit and its own next attempt', () => {
+  it('is retried after both its circuit and its own next attempt', () => {
     const earlier = '2026-11-25T14:00:00.000Z';
     const { next } = verdictOf({ ...parked, nextAttemptAt: earlier }, [answered(500)], open);
     expect(next?.at).toBe(AT);
@@ -92,7 +92,7 @@ describe('a delivery that is parked', () => {
     });
   });
 
-  it('gives advice rather than that its subscription is failing', () => {
+  it('shows advice instead of the state of its subscription', () => {
     expect(verdictOf(parked, [answered(404)], open).advice).toMatch(/^Check the path/);
     const { advice } = verdictOf(parked, [answered(404)], { ...open, paused: true });
     expect(advice).toBe('Its subscription is paused.');
@@ -106,7 +106,7 @@ describe('a delivery that ended without success', () => {
       verdictOf({ state: 'exhausted', reason: 'no_attempts_left', attempts: 2 }, attempts),
     ).toEqual({
       tone: 'bad',
-      sentence: 'Your server was not found by its name, twice.',
+      sentence: 'Your server could not be found in DNS, twice.',
       advice: 'Check the host name of the target address, and its DNS records.',
       next: { text: 'There are no attempts left.' },
     });
@@ -121,7 +121,7 @@ describe('a delivery that ended without success', () => {
     expect(verdictOf(delivery, [answered(500)]).next?.text).toMatch(words);
   });
 
-  it('was answered with 410, which is told once', () => {
+  it('was answered with 410, which is mentioned once', () => {
     const { sentence, advice, next } = verdictOf(
       { state: 'exhausted', reason: 'gone', attempts: 1 },
       [answered(410)],
@@ -132,7 +132,7 @@ describe('a delivery that ended without success', () => {
 
   it.each([
     ['exhausted', 'failing', 'five days'],
-    ['exhausted', 'expired', 'as old as events are kept'],
+    ['exhausted', 'expired', 'the end of its retention'],
     ['cancelled', 'disabled', 'the subscription was switched off'],
     ['cancelled', 'deleted', 'the subscription was deleted'],
     ['cancelled', 'requested', 'on request'],
@@ -155,7 +155,7 @@ describe('the history', () => {
     );
   });
 
-  it('says how many attempts there were if not all are known', () => {
+  it('tells the number of attempts if only some are known', () => {
     const attempts = Array.from({ length: 100 }, () => answered(500));
     expect(verdictOf({ state: 'pending', attempts: 130 }, attempts).sentence).toBe(
       'Your server answered 500 100 times (the newest 100 of 130 attempts).',
@@ -174,7 +174,7 @@ it.each([
   expect(verdictOf({ state: 'pending', attempts: 1 }, [attempt]).advice).toContain(words);
 });
 
-it('speaks to an operator of a server that is not theirs', () => {
+it('addresses an operator, who does not own the server', () => {
   const verdict = verdictOf({ state: 'pending', attempts: 1, nextAttemptAt: AT }, [answered(500)]);
   expect(forOperator(verdict)).toEqual({
     tone: 'bad',

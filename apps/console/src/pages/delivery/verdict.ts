@@ -4,14 +4,14 @@ import { durationText } from '../../components/time-text.js';
 
 type Delivery = Schemas['Delivery'];
 type Attempt = Pick<Schemas['Attempt'], 'status' | 'error' | 'durationMs'>;
-/** What is known of the subscription as it is now. */
+/** The subscription's current state, if it is known. */
 export type Target = Pick<Schemas['Webhook'], 'enabled' | 'paused' | 'health'>;
 
-/** What became of a delivery, in plain words. */
+/** The outcome of a delivery, in plain words. */
 export interface Verdict {
   tone: Tone;
   sentence: string;
-  /** Why, or what the customer can do. */
+  /** The cause, or what the customer can do. */
   advice?: string;
   /** What happens next, and when. */
   next?: { text: string; at?: string };
@@ -22,11 +22,11 @@ type AttemptError = NonNullable<Schemas['Attempt']['error']>;
 
 /** What the server did. */
 const ERRORS: Record<AttemptError, string> = {
-  dns: 'was not found by its name',
+  dns: 'could not be found in DNS',
   refused: 'refused the connection',
   reset: 'broke off the connection',
   timeout: 'did not answer in time',
-  tls: 'failed to agree on TLS',
+  tls: 'failed the TLS handshake',
   blocked: 'had an address that may not be called',
   protocol: 'answered with invalid HTTP',
 };
@@ -48,15 +48,15 @@ const ENDINGS: Record<Reason, string> = {
   disabled: 'It was cancelled, because the subscription was switched off.',
   deleted: 'It was cancelled, because the subscription was deleted.',
   requested: 'It was cancelled on request.',
-  expired: 'It was given up, because it was as old as events are kept.',
+  expired: 'It was given up, because it had reached the end of its retention.',
 };
 
 const TEST_ENDED = 'A test is tried once, and its failure does not count against its subscription.';
 
 /**
- * Says what became of a delivery.
+ * Describes the outcome of a delivery.
  * @param attempts in order; the newest ones, if there are many
- * @param target undefined if the subscription was deleted, or is not known
+ * @param target undefined if the subscription was deleted or is unknown
  */
 export function verdictOf(
   delivery: Pick<Delivery, 'state' | 'reason' | 'attempts' | 'nextAttemptAt'> &
@@ -92,7 +92,7 @@ export function verdictOf(
       const { reason } = delivery;
       const isTest = delivery.test && reason === 'no_attempts_left' && delivery.attempts <= 1;
       const ending = isTest ? TEST_ENDED : reason && ENDINGS[reason];
-      // The ending already says that it was answered with 410.
+      // The ending already mentions the 410.
       const isTold = reason === 'gone';
       const isBad = delivery.state === 'exhausted';
       const sentences = [isTold ? undefined : history, ending].filter(Boolean);
@@ -106,7 +106,7 @@ export function verdictOf(
   }
 }
 
-/** The same for an operator, whose server it is not. */
+/** The same for an operator, who does not own the server. */
 export function forOperator({ sentence, advice, next, ...others }: Verdict): Verdict {
   const told = (text: string) => text.replaceAll('Your s', 'The s').replaceAll('your s', 'the s');
   return {
@@ -131,7 +131,7 @@ function successOf(attempts: readonly Attempt[], count: number) {
   };
 }
 
-/** Most different outcomes that are told one by one. */
+/** At most this many different outcomes are listed. */
 const MOST_RUNS = 4;
 
 /** `answered 500 four times, then did not answer in time` */
@@ -154,7 +154,7 @@ function historyOf(attempts: readonly Attempt[], count: number): string | undefi
   return `${shown.join(', then ')}${older}`;
 }
 
-/** What the server did: `answered 503`. */
+/** The server's answer or failure: `answered 503`. */
 export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>): string {
   if (status !== undefined) return `answered ${status}`;
   return error ? ERRORS[error] : 'did not answer';
@@ -169,7 +169,7 @@ function nextOf({ nextAttemptAt, attempts }: Pick<Delivery, 'nextAttemptAt' | 'a
 
 const FAILING = 'Its subscription is failing.';
 
-/** Why a delivery is parked, unless its subscription fails. */
+/** Why a delivery is parked, unless its subscription is failing. */
 function waitReason(target: Target | undefined): string | undefined {
   if (target?.paused) return 'Its subscription is paused.';
   if (!target || isOpen(target)) return undefined;
@@ -182,7 +182,7 @@ function waitOf(
   target: Target | undefined,
 ): { text: string; at?: string } {
   if (target?.paused) return { text: 'It is sent when the subscription is resumed.' };
-  // The two were not read at the same time.
+  // The delivery and the subscription were not read at the same time.
   const until = isOpen(target) ? target.health.until : undefined;
   const at = [nextAttemptAt, until]
     .filter((time) => time !== undefined)

@@ -19,22 +19,22 @@ import { allSubscriptionsQuery, useLiveSubscriptions } from '../overview/subscri
 import { eventDeliveriesQuery, type Report, reportQuery, SHOWN } from './event.queries.js';
 import { WhyNotSection } from './why-not-section.js';
 
-/** One event: who was told, who was not and why, and its data. */
+/** One event: the subscriptions that were told, the others with the reason, and its data. */
 export default function EventPage({ params }: { params: Record<string, string> }) {
   const id = params['id'] ?? '';
   const client = useQueryClient();
   const { data, error } = useQuery(reportQuery(id));
-  // Its report, and all of its deliveries.
+  // Covers the report, and all deliveries.
   const queryKey = ['event', id];
   useStream({
     delivery: ({ eventId }) => eventId === id && void client.invalidateQueries({ queryKey }),
-    // Its deliveries may change with a subscription, and so may the reasons.
+    // A changed subscription may change deliveries and reasons.
     webhook: () => void client.invalidateQueries({ queryKey }),
   });
   if (data) return <Shown report={data.report} data={data.data} />;
   return (
     <Unavailable title="Event" error={error}>
-      It may be older than events are kept, or belong to another account. Go to{' '}
+      It may have been removed because of its age, or belong to another account. Go to{' '}
       <Link href="/events">all events</Link>.
     </Unavailable>
   );
@@ -43,7 +43,7 @@ export default function EventPage({ params }: { params: Record<string, string> }
 function Shown({ report, data }: { report: Report; data: string }) {
   const { event, resource, producerId, deliveries } = report;
   const hasMore = deliveries.length >= SHOWN;
-  // Those of other accounts are not to be had.
+  // The user cannot read other accounts' subscriptions.
   const isOwn = useUser().userId === report.accountId;
   const subscriptions = useQuery({
     ...allSubscriptionsQuery,

@@ -5,7 +5,7 @@ import { rawMembers } from '../delivery/raw-json.js';
 
 export type Report = Omit<Schemas['EventReport'], 'data'>;
 
-/** An event with its deliveries, and the text of its data, in which numbers are unharmed. */
+/** An event with its deliveries, and its data as text, which keeps all digits of numbers. */
 export const reportQuery = (id: string) =>
   queryOptions({
     queryKey: ['event', id, 'report'],
@@ -18,10 +18,10 @@ export const reportQuery = (id: string) =>
     },
   });
 
-/** Most deliveries that are shown with their event. */
+/** The API includes at most this many deliveries with an event. */
 export const SHOWN = 100;
 
-/** All deliveries of an event, where there may be more than are shown with it. */
+/** All deliveries of an event with more than the API includes. */
 export const eventDeliveriesQuery = (id: string) =>
   pagedQuery(['event', id, 'deliveries'], (page, signal) =>
     api.GET('/v1/events/{id}/deliveries', { params: { path: { id }, query: page }, signal }),
@@ -35,7 +35,7 @@ export function useSend(id: string) {
       answerOf(
         api.POST('/v1/events/{id}/deliveries', { params: { path: { id } }, body: { webhookId } }),
       ),
-    // After a refusal, too: the page is outdated.
+    // Reload even after a refusal, which means that the page is outdated.
     onSettled: () => client.invalidateQueries({ queryKey: reportQuery(id).queryKey }),
   });
 }

@@ -8,19 +8,19 @@ import type { Subscription } from '../overview/subscriptions.queries.js';
 import { type Report, useSend } from './event.queries.js';
 import { canBeSent, groupsOf, type WhyNot, type WhyNotGroup, whyNotOf } from './why-not.js';
 
-/** Of one reason; the others are shown on demand. */
+/** Subscriptions shown for each reason; the others on request. */
 const FIRST = 20;
 
-/** Each subscription that could have been told of an event and was not, folded by the reason. */
+/** The subscriptions that were not told of an event, grouped by reason. */
 export function WhyNotSection({
   report,
   subscriptions,
   isOwn,
 }: {
   report: Report;
-  /** Undefined until they are read. */
+  /** Undefined while loading. */
   subscriptions: readonly Subscription[] | undefined;
-  /** Whether the subscriptions are those of the event's account. */
+  /** Whether the subscriptions belong to the event's account. */
   isOwn: boolean;
 }) {
   return (
@@ -52,7 +52,7 @@ function Reasons({
     return <p className="nobody">This event is a test of one subscription.</p>;
   }
   const groups = groupsOf(report, whyNotOf(report, subscriptions));
-  // One that is off may be switched on.
+  // Count subscriptions that are off, which may be switched on.
   const isCovered = subscriptions.some((one) => canBeSent(report, { ...one, enabled: true }));
   return (
     <>
@@ -188,7 +188,7 @@ function NotTold({
   );
 }
 
-/** Said where the API has no reason of any subscription. */
+/** Shown if the API gives no reasons. */
 function Nobody({
   subscriptions,
   isOwn,
@@ -197,14 +197,14 @@ function Nobody({
   isOwn: boolean;
 }) {
   if (!isOwn) {
-    return 'The account has no subscription at its level, nor for the application of this event.';
+    return 'There is no subscription for the whole account or for the application of this event.';
   }
   return subscriptions.length === 0
     ? 'There is no subscription.'
-    : 'No subscription is for such events: all are for other applications.';
+    : 'No subscription covers this event: all are for other applications.';
 }
 
-/** Leads to a new subscription that gets such events. */
+/** Links to a new subscription for these events. */
 function Create({ report: { event, applicationId } }: { report: Report }) {
   const href = `/subscriptions/new?event=${event}`;
   return (

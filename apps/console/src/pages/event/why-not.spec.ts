@@ -50,7 +50,7 @@ describe('a reason', () => {
     expect([why?.reason, why?.detail, why?.at]).toEqual([reason, detail, at]);
   });
 
-  it('is said of a subscription that is not known', () => {
+  it('is given for an unknown subscription', () => {
     const unmatched = [{ webhookId: '7', reason: 'other_event' as const }];
     expect(whyNotOf({ ...event, unmatched }, [])[0]).toEqual({
       webhookId: '7',
@@ -60,7 +60,7 @@ describe('a reason', () => {
 });
 
 describe('subscriptions of other applications', () => {
-  it('are listed if they are for such events', () => {
+  it('are listed if they cover these events', () => {
     const found = whyNotOf(event, [
       aSubscription('1', { applicationId: '11' }),
       aSubscription('2', { applicationId: '11', event: 'smsdlr' }),
@@ -73,15 +73,15 @@ describe('subscriptions of other applications', () => {
     expect(groupsOf(event, found)).toMatchObject([{ title: 'Other application' }]);
   });
 
-  it('are named for an event of no application, too', () => {
+  it('are listed for an event without an application', () => {
     const found = whyNotOf(ofAccount, [aSubscription('1', { applicationId: '11' })]);
     expect(groupsOf(ofAccount, found)).toMatchObject([
-      { reason: 'other_application', sentence: 'This event is of no application.' },
+      { reason: 'other_application', sentence: 'This event belongs to no application.' },
     ]);
   });
 });
 
-it('puts first what a small change would have told', () => {
+it('lists first the reasons that a small change would remove', () => {
   const unmatched = [
     { webhookId: '1', reason: 'other_event' as const },
     { webhookId: '2', reason: 'disabled' as const },

@@ -6,15 +6,15 @@ type ApiReason = Schemas['Unmatched']['reason'];
 type EventKind = Pick<Report, 'event' | 'resource' | 'applicationId'>;
 type EventHead = EventKind & Pick<Report, 'createdAt' | 'deliveries' | 'unmatched'>;
 
-/** A subscription that was not told of an event, and why, as far as it shows now. */
+/** A subscription that was not told of an event, and the reason by its current settings. */
 export interface WhyNot {
   webhookId: string;
-  /** Undefined if it is not known. */
+  /** Undefined if it is unknown. */
   subscription: Subscription | undefined;
   reason: Reason;
-  /** What is known of the reason beyond its name. */
+  /** Details of the reason. */
   detail?: string;
-  /** When what the detail says happened. */
+  /** The time of the details. */
   at?: string;
 }
 
@@ -24,12 +24,12 @@ type Reason = ApiReason | 'other_application';
 export interface WhyNotGroup {
   reason: Reason;
   title: string;
-  /** What the event has to do with it, and what the customer can do. */
+  /** Explains the reason, and what the customer can do. */
   sentence: string;
   all: readonly WhyNot[];
 }
 
-/** That which a small change would have told comes first. */
+/** Reasons that a small change would remove come first. */
 const ORDER: readonly Reason[] = [
   'disabled',
   'other_application',
@@ -40,9 +40,9 @@ const ORDER: readonly Reason[] = [
 ];
 
 /**
- * Every subscription that could have been told of an event and was not. The API leaves out those of other
- * applications, of which these are the ones that are for such events.
- * @param subscriptions all that the account has
+ * Every subscription that could have been told of an event and was not. The API omits subscriptions of other
+ * applications; this adds those that cover the event.
+ * @param subscriptions of the account, all of them
  */
 export function whyNotOf(event: EventHead, subscriptions: readonly Subscription[]): WhyNot[] {
   const byId = new Map(subscriptions.map((one) => [one.id, one]));
@@ -62,7 +62,7 @@ export function whyNotOf(event: EventHead, subscriptions: readonly Subscription[
   return [...answered, ...elsewhere].sort((one, other) => placeOf(one) - placeOf(other));
 }
 
-/** By their reasons, in the order of {@link ORDER}. */
+/** Groups by reason, in the order of {@link ORDER}. */
 export function groupsOf(event: EventHead, all: readonly WhyNot[]): WhyNotGroup[] {
   return ORDER.map((reason) => ({
     reason,
@@ -72,7 +72,9 @@ export function groupsOf(event: EventHead, all: readonly WhyNot[]): WhyNotGroup[
   })).filter((group) => group.all.length > 0);
 }
 
-/** What a subscription is for decides: it would not have been told either, had it been there and on. */
+/**
+ * Kind and resource come first: a subscription for others would not have been told even if it had existed and been on.
+ */
 function decidingReason(
   { event, resource }: EventHead,
   said: ApiReason,
@@ -83,7 +85,7 @@ function decidingReason(
   return isAbout(subscription, resource) ? said : 'other_resource';
 }
 
-/** Whether an event that a subscription was not told of can be sent to it now. */
+/** Whether a missed event can be sent to a subscription now. */
 export function canBeSent(event: EventKind, subscription: Subscription | undefined): boolean {
   return (
     subscription !== undefined &&
@@ -120,14 +122,14 @@ const SENTENCES: Record<Reason, (event: EventKind) => string> = {
     'Switch a subscription on to get later events. Then you can send it this one, too.',
   other_application: ({ applicationId }) =>
     applicationId === undefined
-      ? 'This event is of no application.'
-      : 'This event is of another application.',
+      ? 'This event belongs to no application.'
+      : 'This event belongs to another application.',
   created_later: () => 'The subscription was created after this event. It gets later ones.',
   changed_later: () => 'The subscription would be told now. It gets later events.',
   other_resource: ({ resource }) =>
-    `This event is about ${resource}. To get such events, add ${resource} to the resources of a subscription.`,
+    `This event is about ${resource}. To get these events, add ${resource} to the resources of a subscription.`,
   other_event: ({ event }) =>
-    `This event is ${event}. To get such events, create another subscription, or change the event of one.`,
+    `This event is ${event}. To get these events, create another subscription, or change the event of one.`,
 };
 
 function detailOf(

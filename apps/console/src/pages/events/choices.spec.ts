@@ -16,7 +16,7 @@ const aSubscription = (
   ...{ targetUrl: 'https://target.example/', createdAt: TIME, updatedAt: TIME, ...fields },
 });
 
-it('offers the subscription that gets most of the events first, and sends the oldest event first', () => {
+it('offers first the subscription that gets most of the events, and sends the oldest event first', () => {
   const events = [anEvent('3', { applicationId: '10' }), anEvent('2'), anEvent('1')];
   const found = choicesOf(events, [
     aSubscription('a', { applicationId: '10' }),

@@ -9,7 +9,7 @@ export interface Choice {
 }
 
 /**
- * The subscriptions to which at least one of the events can be sent; first those that get most of them.
+ * The subscriptions that at least one of the events can be sent to; those that get most come first.
  * @param events newest first
  */
 export function choicesOf(

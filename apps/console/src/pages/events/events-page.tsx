@@ -78,7 +78,7 @@ const COLUMNS_OF_PHONE: readonly Column<Event>[] = [
   { ...APPLICATION, width: 'minmax(0, 1fr)' },
 ];
 
-/** What happened, whether or not a subscription was told. */
+/** All events, whether or not a subscription was told. */
 export default function EventsPage() {
   const { isOwn } = useAccountShown();
   const filters = useFilters();
@@ -125,8 +125,7 @@ function TryBefore() {
   return (
     <p>
       Calls and messages of your applications appear here, even if no subscription is told of them.
-      To try out your receiver before, <Link href="/subscriptions">send a test</Link> to a
-      subscription.
+      To try your receiver first, <Link href="/subscriptions">send a test</Link> to a subscription.
     </p>
   );
 }

@@ -2,16 +2,18 @@ import { nextPageOf } from '#libs/client';
 import { answerOf, api } from '../../app/api.js';
 import type { Event } from './events.queries.js';
 
-/** Events that nobody was told of: the first page of them. */
+/** The first page of events that no subscription was told of. */
 export interface Missed {
   events: readonly Event[];
   /** Whether there may be more. */
   isMore: boolean;
-  /** Where all of them are listed. */
+  /** The list of all of them. */
   path: string;
 }
 
-/** @param filters of the list of events */
+/**
+ * @param filters of the list of events
+ */
 export async function readMissed(
   filters: Readonly<Record<string, string>>,
   limit: number,

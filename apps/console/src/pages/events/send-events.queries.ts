@@ -2,13 +2,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { answerOf, api, RefusedError } from '../../app/api.js';
 
-/** How far sending has come. */
+/** The progress of sending. */
 export interface Progress {
-  /** The ids of the events that are sent. */
+  /** The ids of the events sent. */
   sent: readonly string[];
-  /** The ids of those that the subscription had been told of before. */
+  /** The ids of the events that had already been sent to the subscription. */
   before: readonly string[];
-  /** Why each of the others was refused. */
+  /** The reason of each refusal. */
   refused: readonly string[];
   /** How long the rate limit makes it wait, in seconds; undefined while it does not. */
   waitS?: number | undefined;
@@ -22,7 +22,7 @@ export function useSendEvents() {
   const [progress, setProgress] = useState(NOTHING);
   const stopping = useRef<AbortController>(null);
   const stop = () => stopping.current?.abort();
-  // Nobody would see the outcome any more.
+  // Stop on unmount: nobody would see the outcome.
   useEffect(() => () => stopping.current?.abort(), []);
 
   const { mutate, isIdle, isPending, error } = useMutation({
@@ -38,13 +38,13 @@ export function useSendEvents() {
         else show({ ...now, refused: [...now.refused, outcome.reason] });
       }
     },
-    // Those that were sent are no longer told to nobody.
+    // Sent events no longer count as missed.
     onSettled: () => client.invalidateQueries({ queryKey: ['events'] }),
   });
   return { send: mutate, stop, isIdle, isPending, error, progress };
 }
 
-/** Sends one event; after a 429, when that is allowed again. */
+/** Sends one event. After a 429, it waits until the rate limit allows the next. */
 async function send(
   id: string,
   webhookId: string,
@@ -69,7 +69,7 @@ async function send(
   return send(id, webhookId, signal, onWait);
 }
 
-/** Ends early if it is aborted. */
+/** Returns early if it is aborted. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);

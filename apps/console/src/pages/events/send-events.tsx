@@ -18,7 +18,7 @@ const eventsText = (count: number): string => (count === 1 ? '1 event' : `${coun
 
 interface Props {
   events: readonly Event[];
-  /** Gets the ids of those that have been sent, when the dialog is closed. */
+  /** Gets the ids of the sent events when the dialog closes. */
   onSent: (ids: readonly string[]) => void;
 }
 
@@ -44,7 +44,7 @@ export function SendEvents({ events, onSent }: Props) {
   );
 }
 
-/** First the choice of a subscription, then how sending goes. */
+/** Asks for a subscription, then shows the progress. */
 function SendDialog({ events, onSent }: Props) {
   const [chosen, setChosen] = useState<Choice>();
   const { send, stop, isPending, error, progress } = useSendEvents();
@@ -102,7 +102,7 @@ function ChoiceForm({
     <>
       <Problem error={error} />
       {data && !choice && (
-        <EmptyState title="No subscription that is on gets such events.">
+        <EmptyState title="No subscription that is switched on gets these events.">
           <p>
             <Link href="/subscriptions/new">Create a subscription</Link> first, and then send it
             these events.
@@ -153,13 +153,13 @@ function hintOf(fitting: number, all: number): string {
 
 function progressText({ sent, before, refused, waitS }: Progress, all: number): string {
   if (waitS !== undefined) {
-    return `Your account has reached its rate limit. Sending goes on in ${waitS} s.`;
+    return `Your account has reached its rate limit. Sending continues in ${waitS} s.`;
   }
   const done = sent.length + before.length + refused.length;
   return `Sending event ${Math.min(done + 1, all)} of ${all} …`;
 }
 
-/** How it went, in sentences. */
+/** The outcome, in sentences. */
 function Summary({
   progress: { sent, before, refused },
   chosen: { subscription, ids },
@@ -178,7 +178,7 @@ function Summary({
       )}
       {before.length > 0 && (
         <p>
-          {eventsText(before.length)} had been sent to it before, so{' '}
+          {eventsText(before.length)} had already been sent to it, so{' '}
           {before.length === 1 ? 'it was' : 'they were'} left out.
         </p>
       )}

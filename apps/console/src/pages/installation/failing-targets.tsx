@@ -15,12 +15,12 @@ const HEADS = [
   number('Waiting'),
 ];
 
-/** The API shows no more. */
+/** The API returns no more. */
 const MOST = 20;
-/** The API counts no more for each day. */
+/** The API counts no more per subscription and day. */
 const MOST_WAITING = 10_000;
 
-/** The targets that have failed for the longest time, with the deliveries that show why. */
+/** The targets that have failed for the longest time, each with its newest failed delivery. */
 export function FailingTargets({ failing }: Pick<Overview, 'failing'>) {
   return (
     <section className="card" aria-labelledby="failing">
@@ -28,11 +28,11 @@ export function FailingTargets({ failing }: Pick<Overview, 'failing'>) {
         <h2 id="failing">Failing targets</h2>
         <span className="muted note">
           {failing.length >= MOST && `the ${MOST} that have failed for the longest time; `}
-          each hurts only its own subscription
+          each affects only its own subscription
         </span>
       </header>
       {failing.length === 0 ? (
-        <p className="muted none">No target fails.</p>
+        <p className="muted none">No target is failing.</p>
       ) : (
         <Lines heads={HEADS}>
           {failing.map((target) => (

@@ -4,13 +4,13 @@ import { type Overview, type Sample, sumOf } from './installation.queries.js';
 
 const number = new Intl.NumberFormat('en');
 
-/** What is counted, and how that changed while the page was open. */
+/** The current figures, and their history since the page was opened. */
 export function Counts({
   overview,
   samples,
 }: {
   overview: Overview;
-  /** Oldest first; the last one is of now. */
+  /** Oldest first; the last one is current. */
   samples: readonly Sample[];
 }) {
   const { oldestDueS, expiredClaims, workers, queues } = overview;

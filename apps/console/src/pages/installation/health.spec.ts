@@ -38,7 +38,7 @@ const worstOf = (fields: Partial<Overview>) => {
   return [tone, problems[0]?.text];
 };
 
-it('says that everything works, and what that is', () => {
+it('lists the checks when everything works', () => {
   const { tone, summary, findings } = healthOf(anOverview(), NOW);
   expect([tone, summary]).toEqual(['good', 'all systems work']);
   expect(findings.map(({ check, text }) => [check, text])).toEqual([
@@ -73,7 +73,7 @@ it.each([
   expect(findings).toContainEqual(expect.objectContaining({ tone, text }));
 });
 
-it('does not call an installation broken while a failing target may be why a delivery is late', () => {
+it('does not report a problem while a failing target may explain the late delivery', () => {
   expect(worstOf({ oldestDueS: 61, failing: [aTarget] })).toEqual([
     'waiting',
     'The oldest due delivery has waited 1 minute.',
@@ -83,11 +83,11 @@ it('does not call an installation broken while a failing target may be why a del
 describe('processes', () => {
   const dead = { ...aWorker, isAlive: false };
 
-  it.each([[[]], [[dead]]])('nothing is sent without a worker that is alive', (workers) => {
+  it.each([[[]], [[dead]]])('reports that nothing is sent without a live worker', (workers) => {
     expect(worstOf({ workers })).toEqual(['bad', 'No worker is alive, so nothing is sent.']);
   });
 
-  it('tells those that are silent', () => {
+  it('counts silent processes', () => {
     expect(worstOf({ workers: [aWorker, dead, aWorker] })).toEqual([
       'waiting',
       'Only 2 of 3 workers are alive.',
@@ -98,11 +98,11 @@ describe('processes', () => {
     ]);
   });
 
-  it('tells that no API has shown a sign of life', () => {
+  it('reports that no API has been seen', () => {
     expect(worstOf({ apis: [] })).toEqual(['waiting', 'No API has shown a sign of life.']);
   });
 
-  it('tells different versions, but not those of processes that are gone', () => {
+  it('reports different versions, ignoring processes that are gone', () => {
     const other = { ...aWorker, version: '1.0.0' };
     const text = 'The versions 1.0.0, 1.1.0 run at the same time.';
     expect(worstOf({ workers: [aWorker, other] })).toEqual(['waiting', text]);
@@ -114,14 +114,14 @@ describe('processes', () => {
   });
 });
 
-it('tells that Redis is away', () => {
+it('reports that Redis is down', () => {
   const overview = anOverview();
   delete overview.queues;
   const { tone, problems } = healthOf(overview, NOW);
   expect([tone, problems[0]?.text]).toEqual(['bad', 'Redis does not answer.']);
 });
 
-it('tells claims that expired', () => {
+it('reports expired claims', () => {
   expect(worstOf({ expiredClaims: 3 })).toEqual([
     'waiting',
     '3 of 12 pending deliveries were left by a worker without an outcome.',
@@ -140,12 +140,12 @@ describe('storage', () => {
   it.each([
     ['2026-11-25T11:30:00.000Z', 'good'],
     ['2026-11-25T10:30:00.000Z', 'waiting'],
-  ])('whose removal was due at %s is judged as %s', (nextAt, tone) => {
+  ])('whose removal was due at %s is %s', (nextAt, tone) => {
     const retention = { days: 30, nextDay: '2026-10-24', nextAt };
     expect(healthOf(anOverview({ retention }), NOW).tone).toBe(tone);
   });
 });
 
-it('leaves targets that fail to their customers', () => {
+it('ignores failing targets', () => {
   expect(healthOf(anOverview({ failing: [aTarget] }), NOW).tone).toBe('good');
 });

@@ -4,7 +4,7 @@ import { durationText } from '../../components/time-text.js';
 
 type Overview = Schemas['Overview'];
 
-/** Something about the installation that is well, or is not. */
+/** The result of one check. */
 export interface Finding {
   tone: Exclude<Tone, 'neutral'>;
   /** A few words, such as `3 of 3 workers`. */
@@ -14,17 +14,17 @@ export interface Finding {
   advice?: string;
 }
 
-/** The installation in a few words, and what is known of it. Targets that fail are their customers', and no part of it. */
+/** A summary of the installation, and its checks. Failing targets do not count: they are their customers' concern. */
 export interface Health {
   tone: Finding['tone'];
   summary: string;
   /** Always in the same order. */
   findings: Finding[];
-  /** Those that are not good, the worst first. */
+  /** The failed checks, worst first. */
   problems: Finding[];
 }
 
-/** When the alert SwitchhookDeliveriesLate fires. */
+/** The threshold of the alert SwitchhookDeliveriesLate. */
 const LATE_S = 60;
 const SLOW_S = 10;
 /** Workers remove old data every five minutes. */
@@ -33,7 +33,9 @@ const DAY_MS = 86_400_000;
 
 const SEVERITY = { bad: 0, waiting: 1, good: 2 } as const;
 
-/** Says what is healthy and what is not. @param now in ms */
+/**
+ * Checks the installation. @param now in ms
+ */
 export function healthOf(overview: Overview, now: number): Health {
   const findings = [
     backlogFinding(overview),
@@ -66,13 +68,13 @@ function backlogFinding({ oldestDueS, failing }: Overview): Finding {
     const advice = 'If this grows, add workers.';
     return { tone: 'waiting', check: 'Deliveries slow', text: waited, advice };
   }
-  // A target that fails or is slow holds back its own deliveries, and no others.
+  // A target that fails or is slow delays only its own deliveries.
   return failing.length > 0
     ? {
         tone: 'waiting',
         check: 'Deliveries overdue',
         text: waited,
-        advice: 'It may be of a failing target. If no target below explains it, add workers.',
+        advice: 'It may belong to a failing target. If no target below explains it, add workers.',
       }
     : {
         tone: 'bad',
@@ -156,13 +158,13 @@ function storageFinding({ partitions, retention }: Overview, now: number): Findi
 }
 
 const inDays = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
-/** `Dec 4`: partitions are by the day in UTC. */
+/** `Dec 4`: partitions are UTC days. */
 const dayText = (day: string): string => inDays.format(new Date(day));
 
-/** A process waits at its start until its migrations are there. */
+/** A process waits at its start for its migrations. */
 function schemaFinding({ schemaVersion }: Overview): Finding {
   const text = `The newest migration is ${schemaVersion}.`;
-  // Names end in the time in ms, whose last digits count up.
+  // Names end with a time in ms, whose last digits count up.
   return { tone: 'good', check: `Schema ${schemaVersion.slice(-4)}`, text };
 }
 

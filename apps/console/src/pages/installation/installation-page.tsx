@@ -35,7 +35,7 @@ export default function InstallationPage() {
         {data && (
           <>
             {' '}
-            What you see is from <LocalTime at={new Date(dataUpdatedAt).toISOString()} />.
+            This data is from <LocalTime at={new Date(dataUpdatedAt).toISOString()} />.
           </>
         )}
       </Problem>
@@ -55,7 +55,7 @@ export default function InstallationPage() {
 
 const ICONS = { good: CircleCheck, waiting: CircleAlert, bad: CircleX } as const;
 
-/** All checks in a row; below it, what is wrong and what to do. */
+/** All checks in a row, and below it the problems with advice. */
 function Checks({ health: { findings, problems } }: { health: Health }) {
   return (
     <section className="card" aria-label="Checks">

@@ -3,7 +3,7 @@ import { answerOf, api, type Schemas } from '../../app/api.js';
 
 export type Overview = Schemas['Overview'];
 
-/** Figures at one time. */
+/** Figures at one point in time. */
 export interface Sample {
   pending: number;
   oldestDueS: number;
@@ -12,12 +12,12 @@ export interface Sample {
   jobs?: number;
 }
 
-/** The API answers with what it read within the last two seconds. */
+/** The API caches its answer for two seconds. */
 const AGAIN_MS = 3_000;
 /** Three minutes. */
 const SAMPLES = 60;
 
-/** The state of the installation, read again while the page is visible, and the course of its figures meanwhile. */
+/** The state of the installation, refetched while the page is visible, and the history of its figures. */
 export const overviewQuery = queryOptions({
   queryKey: ['overview'],
   queryFn: async ({ client, queryKey, signal }) => {
@@ -43,7 +43,7 @@ export function sumOf(numbers: readonly number[]): number {
 
 const FAILURE_AGAIN_MS = 30_000;
 
-/** How the newest failed delivery of a subscription ended; null if there is none. */
+/** The outcome of a subscription's newest failed delivery; null if there is none. */
 export const lastProblemQuery = (webhookId: string) =>
   queryOptions({
     queryKey: ['overview', 'problem', webhookId],

@@ -5,7 +5,7 @@ import type { Overview } from './installation.queries.js';
 
 const KINDS = ['events', 'deliveries', 'attempts'] as const;
 
-/** What is stored for each day, and what is removed next. */
+/** The stored data of each day, and the next removal. */
 export function Storage({ overview }: { overview: Overview }) {
   const { partitions, retention } = overview;
   const { days, nextAt } = retention;
@@ -30,7 +30,7 @@ export function Storage({ overview }: { overview: Overview }) {
           <ChevronRight size={14} aria-hidden /> By day
         </summary>
         <table className="partitions">
-          <caption className="hidden">What is stored, by day in UTC</caption>
+          <caption className="hidden">Stored data, by day in UTC</caption>
           <thead>
             <tr>
               <th scope="col">Day</th>

@@ -19,10 +19,10 @@ import type { Subscription } from './subscriptions.queries.js';
 
 const HEADS = ['Subscription', 'Problem', number('Waiting'), 'Next try', 'Off on', BUTTONS];
 
-/** For at most this many, the cause of the failure and the number of waiting deliveries are read. */
+/** Fetches the cause and the number of waiting deliveries for at most this many. */
 const MOST_READ = 25;
 
-/** The subscriptions that fail, that the service switched off, or that are paused: one line each, with the next step. */
+/** The subscriptions that are failing, paused, or switched off by the service: one line each, with the next step. */
 export function Attention({ subscriptions }: { subscriptions: readonly Subscription[] }) {
   const failing = failingOf(subscriptions);
   const paused = subscriptions.filter((one) => one.enabled && one.paused && !failing.includes(one));

@@ -15,7 +15,7 @@ const aSubscription = (id: string, fields: Partial<Subscription> = {}): Subscrip
   ...fields,
 });
 
-it('lists what fails, that which fails the longest first', () => {
+it('lists failing subscriptions, the longest failing first', () => {
   const failing = failingOf([
     aSubscription('1', { health: { state: 'ok' } }),
     aSubscription('2', { health: { state: 'failing', since: '2026-01-31T12:00:00.000Z' } }),
@@ -37,7 +37,7 @@ it('lists what fails, that which fails the longest first', () => {
   expect(failing.map(({ id }) => id)).toEqual(['3', '4', '2']);
 });
 
-it('leaves out what the customer switched off', () => {
+it('leaves out subscriptions that the customer switched off', () => {
   const health = { state: 'failing', since: '2026-01-31T12:00:00.000Z' } as const;
   expect(failingOf([aSubscription('1', { enabled: false, health })])).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { SendTestEvent } from './send-test-event.js';
 import { hasDeliveriesQuery } from './statistics.queries.js';
 import { allSubscriptionsQuery } from './subscriptions.queries.js';
 
-/** What a new account does until its first delivery. */
+/** The steps of a new account to its first delivery. */
 export function FirstSteps() {
   const client = useQueryClient();
   const { data: applications } = useQuery({ ...namedApplicationsQuery, staleTime: 0 });

@@ -8,7 +8,7 @@ import { bucketsOf, type Range } from './ranges.js';
 const LIMIT = 50;
 const READ_AGAIN_MS = 60_000;
 
-/** The events of a time range that nobody was told of. */
+/** The events of a time range that no subscription was told of. */
 export const missedQuery = (range: Range) =>
   queryOptions({
     queryKey: ['events', 'missed', range],
@@ -20,7 +20,7 @@ export const missedQuery = (range: Range) =>
     },
   });
 
-/** Says if there are events that nobody was told of. */
+/** A notice if there are events that no subscription was told of. */
 export function MissedSection({ missed }: { missed: (Missed & { since: string }) | undefined }) {
   if (!missed || missed.events.length === 0) return null;
   const { events, isMore, since, path } = missed;
@@ -28,8 +28,8 @@ export function MissedSection({ missed }: { missed: (Missed & { since: string })
   return (
     <Notice tone="waiting">
       <p>
-        <Link href={path}>{missedText(events.length, isMore)}</Link> {isOne ? 'was' : 'were'} told
-        to nobody since <LocalTime at={since} />, because no subscription matched when{' '}
+        <Link href={path}>{missedText(events.length, isMore)}</Link> {isOne ? 'has' : 'have'}{' '}
+        reached no subscription since <LocalTime at={since} />, because none matched when{' '}
         {isOne ? 'it was' : 'they were'} accepted.
       </p>
     </Notice>

@@ -4,8 +4,8 @@ import { chartsOf, failuresOf, successText } from './outcomes.js';
 it('lists failures by how they ended, the most frequent first', () => {
   expect(failuresOf({ '2xx': 9, timeout: 1, '5xx': 2, new: 3 })).toEqual([
     { outcome: 'new', text: 'ended with new', count: 3 },
-    { outcome: '5xx', text: 'met a server error (5xx)', count: 2 },
-    { outcome: 'timeout', text: 'had no answer in time', count: 1 },
+    { outcome: '5xx', text: 'got a server error (5xx)', count: 2 },
+    { outcome: 'timeout', text: 'timed out', count: 1 },
   ]);
 });
 
@@ -18,7 +18,7 @@ it.each([
   expect(successText({ attempts, outcomes })).toBe(text);
 });
 
-it('shows failures of each bucket, and no answer time where there was no answer', () => {
+it('shows the failures of each bucket, and no answer time without answers', () => {
   const span = { since: '2026-01-31T12:00:00.000Z', until: '2026-01-31T12:05:00.000Z' };
   const { outcomes, answers } = chartsOf({
     buckets: [

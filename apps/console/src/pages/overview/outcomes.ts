@@ -12,19 +12,19 @@ const FAILURES: Record<string, string> = {
   '1xx': 'were answered with 1xx',
   '3xx': 'were redirected (3xx)',
   '4xx': 'were refused (4xx)',
-  '5xx': 'met a server error (5xx)',
-  dns: 'did not find the host by its name',
+  '5xx': 'got a server error (5xx)',
+  dns: 'could not resolve the host',
   refused: 'could not connect',
   reset: 'lost the connection',
-  timeout: 'had no answer in time',
-  tls: 'failed at TLS',
+  timeout: 'timed out',
+  tls: 'failed the TLS handshake',
   blocked: 'led to an address that may not be called',
   protocol: 'were answered with invalid HTTP',
 };
 
 const succeeded = (outcomes: Outcomes): number => outcomes[SUCCESS] ?? 0;
 
-/** How many attempts failed, by how; the most frequent first. */
+/** The number of failed attempts by outcome, the most frequent first. */
 export function failuresOf(outcomes: Outcomes): { outcome: string; text: string; count: number }[] {
   return Object.entries(outcomes)
     .filter(([outcome]) => outcome !== SUCCESS)
@@ -36,7 +36,10 @@ export function failuresOf(outcomes: Outcomes): { outcome: string; text: string;
     .sort((one, other) => other.count - one.count);
 }
 
-/** The share of the attempts that succeeded, as `99.9%`; undefined without attempts. Only all are `100%`. */
+/**
+ * The share of successful attempts, such as `99.9%`; undefined without attempts. Rounded down, so that only all are
+ * `100%`.
+ */
 export function successText({
   attempts,
   outcomes,
@@ -45,7 +48,7 @@ export function successText({
   return `${Math.floor((succeeded(outcomes) * 1_000) / attempts) / 10}%`;
 }
 
-/** What the charts show. */
+/** The series of the charts. */
 export function chartsOf({ buckets }: Pick<History, 'buckets'>): {
   outcomes: Series[];
   answers: Series[];

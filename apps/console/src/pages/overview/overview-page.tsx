@@ -13,7 +13,7 @@ import { hasDeliveriesQuery, statisticsQuery } from './statistics.queries.js';
 import { allSubscriptionsQuery, useLiveSubscriptions } from './subscriptions.queries.js';
 import { WaitingNote, waitingQuery } from './waiting-note.js';
 
-/** Whether all is well with the account's notifications; of others, the platform sees how their attempts went. */
+/** The state of the account's notifications. Of other accounts, the platform sees the statistics. */
 export default function OverviewPage() {
   const { accountId, isOwn } = useAccountShown();
   return (
@@ -46,7 +46,7 @@ function OwnOverview() {
   useLiveSubscriptions();
 
   const error = [statistics, hasDeliveries, subscriptions].find((query) => query.error)?.error;
-  // What comes later is below, so that nothing moves.
+  // Content that loads later is below, so that nothing moves.
   const isReady = statistics.data !== undefined && hasDeliveries.data !== undefined;
   return (
     <>

@@ -11,6 +11,6 @@ it.each([
   expect(bucketsOf(range, now)).toEqual({ since, buckets });
 });
 
-it('shows the last hour unless an address has a range', () => {
+it('shows the last hour unless the address has a range', () => {
   expect([rangeOf('week'), rangeOf('year'), rangeOf(null)]).toEqual(['week', 'hour', 'hour']);
 });

@@ -12,7 +12,7 @@ import { allSubscriptionsQuery, type Subscription } from './subscriptions.querie
 
 const LABEL = 'Send a test event';
 
-/** A button that sends a test to a subscription that is on, and leads to its delivery. */
+/** A button that sends a test to an enabled subscription, and opens its delivery. */
 export function SendTestEvent({ className }: { className?: string }) {
   const { data = [] } = useQuery(allSubscriptionsQuery);
   const [isOpen, setIsOpen] = useState(false);

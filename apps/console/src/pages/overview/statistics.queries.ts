@@ -4,20 +4,22 @@ import { failuresOf } from './outcomes.js';
 import { bucketsOf, type Range, timeBefore } from './ranges.js';
 
 export type History = Schemas['AttemptHistory'] & {
-  /** How many attempts failed in as long a time before. */
+  /** How many attempts failed in the equally long range before. */
   failedBefore: number;
 };
 
-/** What waits for a subscription. */
+/** The deliveries that wait. */
 export type Waiting = Schemas['DeliveryStatistics']['waiting'];
 
 const failedOf = ({ outcomes }: Pick<Schemas['AttemptHistory'], 'outcomes'>): number =>
   failuresOf(outcomes).reduce((sum, { count }) => sum + count, 0);
 
-/** What workers count is ten seconds old. */
+/** Workers write their counts with ten seconds' delay. */
 const READ_AGAIN_MS = 15_000;
 
-/** How the attempts of a time range went, of the whole account. @param accountId for the platform: of another one */
+/**
+ * The attempts of an account in a time range. @param accountId for the platform: of another account
+ */
 export const statisticsQuery = (range: Range, accountId?: string) =>
   queryOptions({
     queryKey: ['statistics', range, { accountId }],
@@ -37,7 +39,7 @@ export const statisticsQuery = (range: Range, accountId?: string) =>
     },
   });
 
-/** The same of one subscription. */
+/** The attempts of one subscription in a time range. */
 export const subscriptionStatisticsQuery = (id: string, range: Range) =>
   queryOptions({
     queryKey: ['statistics', range, id],

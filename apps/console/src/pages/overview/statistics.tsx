@@ -43,7 +43,7 @@ export function RangePicker({ isSmall = false }: { isSmall?: boolean }) {
 
 const countText = (count: number): string => count.toLocaleString('en');
 
-/** How the attempts of a time range went: figures, and charts. */
+/** The attempts of a time range: figures, and charts. */
 export function Statistics({
   history,
   error,
@@ -51,7 +51,7 @@ export function Statistics({
 }: {
   history: (History & { waiting: Waiting }) | undefined;
   error?: Error | null;
-  /** In the head of the first chart. */
+  /** In the header of the first chart. */
   tools?: ReactNode;
 }) {
   return (
@@ -65,7 +65,7 @@ export function Statistics({
 function Shown({ history, tools }: { history: History & { waiting: Waiting }; tools: ReactNode }) {
   const { attempts, outcomes, answerMs, buckets, failedBefore, waiting } = history;
   const charts = useMemo(() => chartsOf({ buckets }), [buckets]);
-  // The last bucket has only begun.
+  // The last bucket is incomplete.
   const courseOf = ({ values }: Series) => values.slice(0, -1);
   const [succeeded, failed] = charts.outcomes.map(courseOf);
   const [, p95] = charts.answers.map(courseOf);
@@ -153,7 +153,7 @@ function Shown({ history, tools }: { history: History & { waiting: Waiting }; to
   );
 }
 
-/** How many more or fewer failed than in as long a time before. */
+/** The difference to the number of failures in the range before. */
 function Change({ count, before }: { count: number; before: number }) {
   const name = nameBefore(useRange());
   const change = count - before;
@@ -169,7 +169,7 @@ function Change({ count, before }: { count: number; before: number }) {
   );
 }
 
-/** How many attempts failed, by how. */
+/** The number of failed attempts by outcome. */
 function Failures({ of }: { of: ReturnType<typeof failuresOf> }) {
   if (of.length === 0) return 'All attempts succeeded.';
   return (

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { RangePicker, Statistics, useRange } from './statistics.js';
 import { subscriptionStatisticsQuery } from './statistics.queries.js';
 
-/** How the attempts of one subscription went, and what stands below it: it would move if it came before. */
+/** The attempts of one subscription, and content below it, which would move if it came first. */
 export function SubscriptionStatistics({
   webhookId,
   children,

@@ -4,16 +4,16 @@ import { useStream } from '../../app/stream.js';
 
 export type Subscription = Schemas['Webhook'];
 
-/** All subscriptions, at account level and of every application. */
+/** All subscriptions, of the account and of its applications. */
 export const allSubscriptionsQuery = queryOptions({
   queryKey: ['all subscriptions'],
-  // Another page may just have made one.
+  // Another page may just have created one.
   staleTime: 0,
   queryFn: ({ signal }) =>
     answerOf(api.GET('/v1/webhooks', { params: { query: { scope: 'all' } }, signal })),
 });
 
-/** Reads them again when one has changed, or its health has. */
+/** Refetches them when a subscription or its health changes. */
 export function useLiveSubscriptions(): void {
   const client = useQueryClient();
   const { queryKey } = allSubscriptionsQuery;

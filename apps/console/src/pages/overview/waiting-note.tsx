@@ -15,7 +15,7 @@ interface Waiting {
   isMore: boolean;
 }
 
-/** The deliveries that failed and are tried again by themselves: how many there are on the first page. */
+/** The deliveries that wait for a retry: how many are on the first page. */
 export const waitingQuery = queryOptions({
   queryKey: ['overview', 'waiting'],
   refetchInterval: READ_AGAIN_MS,
@@ -27,7 +27,7 @@ export const waitingQuery = queryOptions({
   },
 });
 
-/** Says if deliveries wait for another try, which they do even when their target is well again. */
+/** A notice if deliveries wait for a retry, even if their target works again. */
 export function WaitingNote({ waiting }: { waiting: Waiting | undefined }) {
   if (!waiting || waiting.count === 0) return null;
   const { count, isMore } = waiting;
@@ -35,8 +35,8 @@ export function WaitingNote({ waiting }: { waiting: Waiting | undefined }) {
   return (
     <Notice tone="waiting">
       <p>
-        {isOne ? '1 delivery waits' : `${count}${isMore ? ' or more' : ''} deliveries wait`} for
-        another try.{' '}
+        {isOne ? '1 delivery waits' : `${count}${isMore ? ' or more' : ''} deliveries wait`} for a
+        retry.{' '}
         <Link href={PATH}>
           See {isOne ? 'it' : 'them'}, or send {isOne ? 'it' : 'them'} now
         </Link>

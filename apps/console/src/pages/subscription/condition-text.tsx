@@ -7,7 +7,7 @@ import { Day, LocalTime, RelativeTime } from '../../components/time.js';
 import type { Condition } from './health.js';
 import { lastFailureQuery } from './subscription.queries.js';
 
-/** In one line: since when something is true of a subscription, why, what happens next, and what if nothing changes. */
+/** One line: since when a condition holds, its cause, what happens next, and what happens if nothing changes. */
 export function Moments({
   of: { since, next, warning, needsAttention },
   webhookId,
@@ -41,7 +41,7 @@ export function Moments({
   );
 }
 
-/** The newest delivery of a subscription that failed. It is read again after the health has changed. */
+/** The newest failed delivery of a subscription, refetched after its health changes. */
 export function useLastFailure(webhookId: string) {
   const client = useQueryClient();
   const { data } = useQuery(lastFailureQuery(webhookId));
@@ -60,10 +60,10 @@ export function useLastFailure(webhookId: string) {
   return data;
 }
 
-/** Why a subscription fails. */
+/** The last failure of a subscription. */
 function LastFailure({ webhookId }: { webhookId: string }) {
   const data = useLastFailure(webhookId);
-  // So that nothing moves when it is known.
+  // A placeholder, so that nothing moves later.
   if (data === undefined) {
     return (
       <span className="to-come">

@@ -13,7 +13,7 @@ import {
   type SubscriptionValues,
 } from './values.js';
 
-/** The inputs of a subscription, with what is wrong beside them. */
+/** The inputs of a subscription, with their faults. */
 export function SubscriptionFields({
   values,
   faults,
@@ -23,7 +23,7 @@ export function SubscriptionFields({
   values: SubscriptionValues;
   faults: Record<string, string>;
   onChange: (some: Partial<SubscriptionValues>) => void;
-  /** The choice of the application, where there is one. */
+  /** The choice of the application, if it is offered. */
   application?: ReactNode;
 }) {
   const faultOf = (name: string) => faultAt(faults, name);

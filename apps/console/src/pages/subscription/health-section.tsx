@@ -17,10 +17,10 @@ import {
 } from './subscription.queries.js';
 import { useConditions } from './use-conditions.js';
 
-/** Many deliveries at once are one question. */
+/** Many deliveries cause one fetch. */
 const AGAIN_MS = 2_000;
 
-/** How a subscription is, what happens next, and what can be done; it follows what happens. */
+/** The health of a subscription, what happens next, and what the user can do; updates live. */
 export function HealthSection({ subscription }: { subscription: Subscription }) {
   const { id } = subscription;
   const client = useQueryClient();
@@ -61,7 +61,7 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
   );
 }
 
-/** The one step once the server works again. */
+/** The next step once the server works again. */
 function Step({ of: { id, enabled, disabledAt } }: { of: Subscription }) {
   const again = useSwitchOnAgain(id);
   const test = useTest(id);
@@ -93,7 +93,7 @@ function Step({ of: { id, enabled, disabledAt } }: { of: Subscription }) {
   );
 }
 
-/** What is left of failures that are over. */
+/** Retries that remain from past failures. */
 function Waiting({ webhookId }: { webhookId: string }) {
   const { data: at } = useQuery(lastRetryQuery(webhookId));
   const isAhead = useNow((now) => Date.parse(at ?? '') > now);
@@ -101,7 +101,7 @@ function Waiting({ webhookId }: { webhookId: string }) {
     isAhead && (
       <Notice tone="waiting">
         <p>
-          Deliveries that failed before keep their own times for the next try.{' '}
+          Deliveries that failed earlier keep their retry times.{' '}
           <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
             See them, or send them now
           </Link>

@@ -38,7 +38,7 @@ describe('a subscription that is on', () => {
 });
 
 describe('an open circuit', () => {
-  it('says when it is tried again, and when it is switched off', () => {
+  it('tells the time of the next try, and of switching off', () => {
     const [only] = conditionsOf({ enabled: true, health: open }, undefined, NOW);
     expect(only).toMatchObject({
       word: 'failing',
@@ -49,12 +49,12 @@ describe('an open circuit', () => {
     });
   });
 
-  it('waits for the next notification when its time is over', () => {
+  it('waits for the next notification when its time has passed', () => {
     const [only] = conditionsOf({ enabled: true, health: open }, undefined, Date.parse(LATER));
     expect(only.next).toEqual({ text: 'Next try with the next notification' });
   });
 
-  it('does not end with a pause, and sends nothing before that ends', () => {
+  it('lasts beyond a pause, and sends nothing before the pause ends', () => {
     const paused = { enabled: true, paused: true, health: open };
     expect(words(paused)).toEqual(['paused', 'failing']);
     expect(conditionsOf(paused, undefined, NOW)[1]?.next).toEqual({
@@ -73,7 +73,7 @@ describe('a hold', () => {
     expect(words(failing, LATER, Date.parse(LATER))).toEqual(['failing']);
   });
 
-  it('is not told where a pause or an open circuit may be why', () => {
+  it('is not shown if a pause or an open circuit may be the cause', () => {
     expect(words({ ...ok, paused: true }, LATER)).toEqual(['paused']);
     expect(words({ enabled: true, health: open }, LATER)).toEqual(['failing']);
   });
@@ -98,7 +98,7 @@ describe('a subscription that is off', () => {
     });
   });
 
-  it('was switched off by the customer; a pause does not matter', () => {
+  it('was switched off by the customer, even while paused', () => {
     const [only, ...others] = conditionsOf({ enabled: false, paused: true }, LATER, NOW);
     expect([only.word, only.needsAttention, others]).toEqual(['off', false, []]);
     expect(only.since).toBeUndefined();

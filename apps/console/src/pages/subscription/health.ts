@@ -1,32 +1,32 @@
 import type { Schemas } from '../../app/api.js';
 import type { Tone } from '../../components/notice.js';
 
-/** What is known of a subscription. */
+/** The known properties of a subscription. */
 export type Known = Pick<
   Schemas['Webhook'],
   'enabled' | 'paused' | 'health' | 'disabledReason' | 'disabledAt'
 >;
 
-/** Words, and the time that they lead up to. */
+/** A text, and the time that follows it. */
 export interface Moment {
   text: string;
   at?: string;
 }
 
-/** One thing that is true of a subscription, in plain words. */
+/** One condition of a subscription, in plain words. */
 export interface Condition {
   /** Of the word. */
   tone: Tone;
-  /** In a word, for lists. */
+  /** One word, for lists. */
   word: string;
-  /** Whether it fails, or the service has switched it off. */
+  /** Whether it is failing, or the service has switched it off. */
   needsAttention: boolean;
   sentence: string;
   /** Since when. */
   since?: Moment;
   /** What happens next, and when. */
   next: Moment;
-  /** What happens then if nothing changes. */
+  /** What happens if nothing changes. */
   warning?: Moment;
 }
 
@@ -61,9 +61,9 @@ const PAUSED: Condition = {
 };
 
 /**
- * Everything that holds for a subscription, the most important thing first. A pause, an open circuit and a
- * hold are independent of each other: until all have ended, only tests are sent.
- * @param heldUntil when the earliest of the deliveries that wait is sent, if no pause and no circuit is why
+ * All conditions of a subscription, the most important one first. A pause, an open circuit and a hold are independent:
+ * until all have ended, only tests are sent.
+ * @param heldUntil when the earliest waiting delivery is sent, unless a pause or a circuit delays it
  * @param now ms
  */
 export function conditionsOf(

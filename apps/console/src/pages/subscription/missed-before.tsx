@@ -6,10 +6,10 @@ import { canBeSent } from '../event/why-not.js';
 import type { Subscription } from './subscription.queries.js';
 
 const LIMIT = 20;
-/** The API sends no older ones to a new subscription. */
+/** The API sends no older events to a new subscription. */
 const OLDEST_MS = 30 * 86_400_000;
 
-/** Says if a new subscription can be sent earlier events that reached no subscription. */
+/** A notice if earlier events without a subscription can be sent to a new one. */
 export function MissedBefore({ subscription }: { subscription: Subscription }) {
   const { id, event, resource, applicationId, createdAt } = subscription;
   const isOfOne = resource !== 'all' && !resource.includes(',');

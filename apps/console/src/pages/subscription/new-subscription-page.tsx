@@ -17,7 +17,9 @@ import { SubscriptionFields } from './fields.js';
 import { useCreateSubscription } from './subscription.queries.js';
 import { faultsIn, FORM_LABELS, NEW_SUBSCRIPTION, type SubscriptionValues } from './values.js';
 
-/** Makes a subscription of the account, or of one of its applications: links may say which, and to what event. */
+/**
+ * Creates a subscription of the account, or of one of its applications. Links may preset the application and the event.
+ */
 export default function NewSubscriptionPage() {
   const [search, setSearch] = useSearchParams();
   const applicationId = search.get('applicationId') ?? '';
@@ -99,7 +101,7 @@ export default function NewSubscriptionPage() {
   );
 }
 
-/** Whose events it gets. The later applications of a long list are chosen on their own pages. */
+/** The source of its events. For applications beyond the list, use their own pages. */
 function Level({
   applicationId,
   hint,

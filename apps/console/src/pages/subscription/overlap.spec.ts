@@ -4,7 +4,7 @@ import { countdownText, overlapOf } from './overlap.js';
 const NOW = Date.parse('2026-11-25T14:00:00.000Z');
 
 describe('the overlap after a rotation', () => {
-  it('lasts 24 hours from the last one', () => {
+  it('lasts 24 hours from the last rotation', () => {
     const replacedAt = ['2026-11-25T13:00:00.000Z', '2026-11-24T15:00:00.000Z'];
     expect(overlapOf(replacedAt, NOW)).toEqual({
       count: 2,
@@ -13,7 +13,7 @@ describe('the overlap after a rotation', () => {
     expect(overlapOf(replacedAt, NOW + 3_600_000)?.count).toBe(1);
   });
 
-  it('is over afterwards', () => {
+  it('ends afterwards', () => {
     expect(overlapOf(['2026-11-24T14:00:00.000Z'], NOW)).toBeUndefined();
     expect(overlapOf([], NOW)).toBeUndefined();
   });

@@ -1,17 +1,17 @@
 const OVERLAP_MS = 24 * 3_600_000;
-/** Old keys that sign beside the new one; a further one ends the oldest. */
+/** At most this many old keys sign besides the new one; one more ends the oldest. */
 const MOST_OLD_KEYS = 10;
 
 /** Old keys that still sign. */
 export interface Overlap {
   /** How many. */
   count: number;
-  /** When the last of them ends, ms. */
+  /** When the last of them ends, in ms. */
   until: number;
 }
 
 /**
- * The old keys that still sign beside the present one; undefined if none does.
+ * The old keys that still sign besides the current one; undefined if there are none.
  * @param replacedAt when keys were replaced
  * @param now ms
  */

@@ -8,7 +8,7 @@ const VARIABLES: Record<Signature, string> = {
   ed25519: 'WEBHOOK_PUBLIC_KEY=whpk_…',
 };
 
-/** A program that verifies notifications, in a language of one's choice. */
+/** A program that verifies notifications, in a choice of languages. */
 export function ReceiverSection({ signature }: { signature: Signature }) {
   return (
     <section className="card" aria-labelledby="receiver">

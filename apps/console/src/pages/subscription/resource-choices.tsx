@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { RESOURCES } from '../subscriptions/event-kinds.js';
 
-/** What the events of a subscription are about: everything, or some kinds. */
+/** The resources of a subscription: all, or some. */
 export function ResourceChoices({
   label,
   value,

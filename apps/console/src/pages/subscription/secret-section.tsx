@@ -10,7 +10,7 @@ import { showToast } from '../../components/toast.js';
 import { countdownText, overlapOf } from './overlap.js';
 import { keyOf, replacedKeysQuery, type Subscription, useRotate } from './subscription.queries.js';
 
-/** What notifications are verified with: the secret when asked for, or the public key. */
+/** The key that verifies notifications: the secret on request, or the public key. */
 export function SecretSection({ subscription }: { subscription: Subscription }) {
   const { id, publicKey } = subscription;
   const [secret, setSecret] = useState<string>();
@@ -36,7 +36,7 @@ export function SecretSection({ subscription }: { subscription: Subscription }) 
     });
   }
 
-  // After a change of the signature, a secret that was revealed is an old one.
+  // After a change of the signature, a revealed secret is outdated.
   const key = publicKey ?? secret;
   return (
     <section className="card secret" aria-labelledby="secret">
@@ -85,7 +85,7 @@ export function SecretSection({ subscription }: { subscription: Subscription }) 
   );
 }
 
-/** Old keys that still sign, and for how long. */
+/** The old keys that still sign, and until when. */
 function OldKeys({ id, what }: { id: string; what: string }) {
   const { data: replacedAt = [] } = useQuery(replacedKeysQuery(id));
   const left = useNow((now) => {

@@ -146,7 +146,7 @@ function Part({ tab, shown }: { tab: TabName; shown: Shown }) {
         </SettingsSection>
       );
     case 'secret':
-      // Another kind of key is another secret.
+      // Another kind of key replaces the secret.
       return (
         <SecretSection
           key={webhook.publicKey === undefined ? 'hmac' : 'ed25519'}
@@ -158,7 +158,7 @@ function Part({ tab, shown }: { tab: TabName; shown: Shown }) {
   }
 }
 
-/** What can be done with the whole subscription: buttons, and actions in the palette. */
+/** The actions on the whole subscription: buttons, and commands in the palette. */
 function Actions({
   shown: { webhook, version },
   needsAttention,
@@ -183,7 +183,7 @@ function Actions({
   const second = paused
     ? { name: 'Resume', run: () => pause.mutate(false), isDisabled: pause.isPending }
     : { name: 'Pause', run: () => pause.mutate(true), isDisabled: pause.isPending };
-  // If it fails, the callout has the button.
+  // A failing subscription has this button in its callout.
   const isTestInCallout = enabled && needsAttention;
   const rare = [
     ...(enabled ? [{ name: 'Switch off', run: () => setAsked('off') }] : []),
@@ -206,7 +206,7 @@ function Actions({
       {!isTestInCallout && (
         <button
           type="button"
-          // If the service switched it off, the step to take is in the callout.
+          // If the service switched it off, the callout has the next step.
           className={disabledReason === undefined ? 'primary' : undefined}
           disabled={main.isDisabled}
           onClick={main.run}

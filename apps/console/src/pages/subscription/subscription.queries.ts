@@ -9,7 +9,7 @@ import { bodyOf, type SubscriptionValues } from './values.js';
 
 export type Subscription = Schemas['Webhook'];
 
-/** A subscription, its JSON, in which the numbers of its payload are unharmed, and its version for `If-Match`. */
+/** A subscription, its JSON text, which keeps all digits of the payload's numbers, and its version for `If-Match`. */
 export interface Shown {
   webhook: Subscription;
   text: string;
@@ -28,10 +28,10 @@ export const subscriptionQuery = (id: string) =>
     },
   });
 
-/** How many of the deliveries that wait are looked at. */
+/** At most this many waiting deliveries are read. */
 const WAITING_ROWS = 20;
 
-/** When deliveries in this state are sent, earliest first. */
+/** The send times of the deliveries in a state, earliest first. */
 async function nextTries(
   webhookId: string,
   state: 'parked' | 'pending',
@@ -43,8 +43,8 @@ async function nextTries(
 }
 
 /**
- * When the earliest of the deliveries that wait is sent; null if none waits. The API does not show a hold with
- * the subscription, but nothing is sent before it ends.
+ * When the earliest parked delivery is sent; null if there is none. The API does not show a hold with the subscription,
+ * but nothing is sent before it ends.
  */
 export const heldUntilQuery = (id: string) =>
   queryOptions({
@@ -52,7 +52,7 @@ export const heldUntilQuery = (id: string) =>
     queryFn: async ({ signal }) => (await nextTries(id, 'parked', signal))[0] ?? null,
   });
 
-/** When the last of the retries that wait is sent; null if none waits. */
+/** When the last retry is sent; null if there is none. */
 export const lastRetryQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhook', id, 'last retry'],
@@ -106,12 +106,12 @@ export const replacedKeysQuery = (id: string) =>
     },
   });
 
-/** The secret, or public key, with which notifications are verified. It is not kept in memory once it is hidden. */
+/** The secret or public key that verifies notifications. It does not stay in memory once it is hidden. */
 export function keyOf(id: string): Promise<Schemas['VerificationKey']> {
   return answerOf(api.GET('/v1/webhooks/{id}/secret', { params: { path: { id } } }));
 }
 
-/** Sends this text as the body, in which numbers are unharmed. */
+/** Sends the text itself as the body, so that numbers keep all their digits. */
 const asText = (text: string) => ({ bodySerializer: () => text });
 
 export function useCreateSubscription() {
@@ -142,7 +142,7 @@ export function useCreateSubscription() {
   });
 }
 
-/** Reads everything again that shows this subscription. */
+/** Reloads everything that shows this subscription. */
 function useReadAgain(id: string): () => Promise<unknown> {
   const client = useQueryClient();
   return () =>
@@ -160,7 +160,7 @@ async function put(id: string, version: string, text: string): Promise<string> {
   return (await call).response.headers.get('ETag') ?? '*';
 }
 
-/** Saves a form. It resolves to the new version. */
+/** Saves a form, and resolves to the new version. */
 export function useUpdateSubscription(id: string) {
   return useMutation({
     mutationFn: ({
@@ -184,10 +184,12 @@ export function useSwitch(id: string, version: string) {
   });
 }
 
-/** What failed or was cancelled by then is at most so old: retries take days. */
+/** Deliveries that had failed or been cancelled by then are at most this old: retries take days. */
 const MADE_UP_MS = 7 * DAY_MS;
 
-/** Switches on what the service switched off at a time, and sends again what had failed or was cancelled by then. */
+/**
+ * Switches a subscription on that the service switched off, and sends again what had failed or been cancelled by then.
+ */
 export function useSwitchOnAgain(id: string) {
   const { userId } = useUser();
   return useMutation({
@@ -223,7 +225,7 @@ export function usePause(id: string) {
   });
 }
 
-/** Sends a test. It resolves to the address of its delivery. */
+/** Sends a test, and resolves to the address of its delivery. */
 export function useTest(id: string) {
   return useMutation({
     mutationFn: () => answerOf(api.POST('/v1/webhooks/{id}/test', { params: { path: { id } } })),
@@ -241,7 +243,7 @@ export function useDeleteSubscription(id: string, version: string) {
     onSuccess: async () => {
       showToast('The subscription is deleted.');
       forgetDraftsAt(`/subscriptions/${id}`);
-      // It is shown until the page is left.
+      // Keep it until the page is left.
       await client.invalidateQueries({ queryKey: ['webhook', id], refetchType: 'none' });
       await client.invalidateQueries({ queryKey: ['webhooks'] });
     },

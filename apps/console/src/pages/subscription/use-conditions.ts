@@ -1,9 +1,9 @@
 import { useNow } from '../../components/time.js';
 import { type Conditions, conditionsOf, type Known } from './health.js';
 
-/** {@link conditionsOf} at the present time. */
+/** {@link conditionsOf} at the current time. */
 export function useConditions(known: Known, heldUntil?: string): Conditions {
-  // As a text, so that the component is rendered again only when something changes.
+  // As text, so that the component renders only on a change.
   return JSON.parse(
     useNow((now) => JSON.stringify(conditionsOf(known, heldUntil, now))),
   ) as Conditions;

@@ -13,7 +13,7 @@ const TARGET = 'https://hooks.example.com/switchhook';
 const STORED = { ...NEW_SUBSCRIPTION, name: 'Billing', targetUrl: TARGET };
 
 describe('the form of a subscription', () => {
-  it('shows a payload as it was sent, and headers line by line', () => {
+  it('shows the payload as it was sent, and one header per line', () => {
     const webhook = {
       ...{ event: 'smsdlr', resource: 'sms', targetUrl: TARGET },
       headers: { 'X-A': '***', 'X-B': '***' },
@@ -27,19 +27,19 @@ describe('the form of a subscription', () => {
     });
   });
 
-  it('sends what is filled in, to create one', () => {
+  it('sends only filled fields to create one', () => {
     expect(bodyOf(NEW_SUBSCRIPTION)).toBe(
       '{"event":"cdrCreated","resource":"all","signature":"hmac-sha256"}',
     );
   });
 
-  it('sends what was changed alone, a payload as it was typed', () => {
+  it('sends only changed fields, and the payload as typed', () => {
     expect(bodyOf(STORED, STORED)).toBe('{}');
     const payload = '{"n": 1e400, "n": 98765432109876543210.50}';
     expect(bodyOf({ ...STORED, payload }, STORED)).toBe(`{"payload":${payload}}`);
   });
 
-  it('clears what may be absent', () => {
+  it('clears optional fields', () => {
     const base = { ...STORED, payload: '{}', headers: 'X-A: ***', schedule: '5' };
     expect(bodyOf({ ...NEW_SUBSCRIPTION, targetUrl: TARGET }, base)).toBe(
       '{"name":null,"headers":null,"payload":null,"retry":null}',
@@ -57,7 +57,7 @@ describe('the form of a subscription', () => {
     );
   });
 
-  it('refuses what could not be said in JSON', () => {
+  it('refuses input that JSON cannot express', () => {
     expect(faultsIn({ ...STORED, payload: '{"a":1},"enabled":false' })).toEqual({
       payload: 'Payload must be valid JSON.',
     });
@@ -68,7 +68,7 @@ describe('the form of a subscription', () => {
   });
 });
 
-describe('the summary of what is folded', () => {
+describe('the summary of folded fields', () => {
   it('counts headers and the fields of the payload', () => {
     expect(['', 'X-A: 1', 'X-A: 1\n\nX-B: 2'].map((headers) => headersText({ headers }))).toEqual([
       'none',
@@ -87,7 +87,7 @@ describe('the summary of what is folded', () => {
     ['10', '', '1 retry over 10 s'],
     ['10, 60, 600', '500', '3 retries over 11 minutes, timeout 500 ms'],
     ['10, soon', 'long', '2 retries'],
-  ])('says of retries %j and timeout %j: %s', (schedule, timeoutMs, text) => {
+  ])('summarizes retries %j and timeout %j as: %s', (schedule, timeoutMs, text) => {
     expect(retriesText({ schedule, timeoutMs })).toBe(text);
   });
 });

@@ -2,7 +2,7 @@ import type { Schemas } from '../../app/api.js';
 import { durationText } from '../../components/time-text.js';
 import { rawMembers } from '../delivery/raw-json.js';
 
-/** What the form of a subscription holds. */
+/** The values of a subscription's form. */
 export type SubscriptionValues = Record<keyof typeof SUBSCRIPTION_LABELS, string>;
 
 export const SUBSCRIPTION_LABELS = {
@@ -17,7 +17,7 @@ export const SUBSCRIPTION_LABELS = {
   signature: 'Signature',
 } as const;
 
-/** Of the fields of the API that the form has. */
+/** The API's fields that the form has. */
 export const FORM_LABELS = {
   ...SUBSCRIPTION_LABELS,
   retry: 'Retries',
@@ -42,10 +42,12 @@ export const NEW_SUBSCRIPTION: SubscriptionValues = {
   signature: 'hmac-sha256',
 };
 
-/** What stands in the form for no retries at all. */
+/** The form's value for no retries. */
 const NO_RETRIES = 'none';
 
-/** @param text the subscription's JSON, in which the numbers of its payload are unharmed */
+/**
+ * @param text the subscription's JSON, which keeps all digits of the payload's numbers
+ */
 export function subscriptionValues(webhook: Schemas['Webhook'], text: string): SubscriptionValues {
   const { name = '', event, resource, targetUrl, headers = {}, retry } = webhook;
   return {
@@ -63,7 +65,7 @@ export function subscriptionValues(webhook: Schemas['Webhook'], text: string): S
   };
 }
 
-/** What is wrong with the form before it is sent: what could not be said in JSON. */
+/** The form's faults that JSON cannot express, found before sending. */
 export function faultsIn({ payload, headers }: SubscriptionValues): Record<string, string> {
   const names = headerEntries(headers).map(([name]) => name);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
@@ -74,8 +76,8 @@ export function faultsIn({ payload, headers }: SubscriptionValues): Record<strin
 }
 
 /**
- * The JSON text of a request that makes a subscription, or changes one that has these values. The payload goes
- * into it as it was typed: large numbers keep all their digits.
+ * The JSON text of a request that creates a subscription, or changes one with these values. It contains the payload as
+ * typed, so that large numbers keep all their digits.
  */
 export function bodyOf(values: SubscriptionValues, base?: SubscriptionValues): string {
   const isChanged = (name: keyof SubscriptionValues) => values[name] !== (base?.[name] ?? '');
@@ -136,7 +138,7 @@ export function retriesText(values: Pick<SubscriptionValues, 'schedule' | 'timeo
   return `${count}${over}${timeout}`;
 }
 
-/** `X-Api-Key: f2c1a0b9` on each line. Sends other lines as well, so that the API reports the fault. */
+/** Reads `X-Api-Key: f2c1a0b9` from each line. Sends other lines as well, so that the API reports the fault. */
 function headerEntries(text: string): [string, string][] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => {

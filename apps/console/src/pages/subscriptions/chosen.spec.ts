@@ -61,11 +61,11 @@ describe('sorted subscriptions', () => {
   });
 });
 
-it('shows the rate of success of those with attempts', () => {
+it('shows the success rate of subscriptions with attempts', () => {
   expect(ALL.map(rateOf)).toEqual(['99.9%', '25%', undefined, undefined]);
 });
 
-it('knows every word for a state', () => {
+it('has a word for every state', () => {
   const words = [
     ...ALL,
     aSubscription({ health: { state: 'open' } }),

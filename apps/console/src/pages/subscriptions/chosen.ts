@@ -2,33 +2,33 @@ import { successText } from '../overview/outcomes.js';
 import { conditionsOf } from '../subscription/health.js';
 import type { Subscription } from './subscriptions.queries.js';
 
-/** The words for the state of a subscription in lists, the worst first. */
+/** The words for the state of a subscription in lists, worst first. */
 export const STATES = ['failing', 'paused', 'healthy', 'off'] as const;
 
-/** The value of the filter by application for those of the whole account. */
+/** The filter's value for subscriptions of the whole account. */
 export const WHOLE_ACCOUNT = 'none';
 
-/** What is looked for; without a member, all are found. */
+/** The filters; an absent one matches everything. */
 export interface Wanted {
-  /** A part of the name or the target. */
+  /** Part of the name or the target. */
   text?: string;
   state?: string;
   event?: string;
-  /** One that it covers; `all` finds those to `all`. */
+  /** A resource that it covers; `all` finds subscriptions to `all`. */
   resource?: string;
   applicationId?: string;
 }
 
 const conditionOf = (one: Subscription) => conditionsOf(one, undefined, Date.now())[0];
 
-/** How the attempts of the last 24 hours went, as `99.9%`; undefined without any. */
+/** The success rate of the last 24 hours, such as `99.9%`; undefined without attempts. */
 export function rateOf({ activity }: Subscription): string | undefined {
   if (!activity) return undefined;
   const { succeeded, failed } = activity;
   return successText({ attempts: succeeded + failed, outcomes: { '2xx': succeeded } });
 }
 
-/** The subscriptions that match everything that is wanted. */
+/** The subscriptions that match all filters. */
 export function matching(
   subscriptions: readonly Subscription[],
   { text = '', state, event, resource, applicationId }: Wanted,
@@ -46,7 +46,7 @@ export function matching(
   );
 }
 
-/** How bad its state is; what the service switched off comes right after what fails. */
+/** Ranks states, worst first; subscriptions that the service switched off follow the failing ones. */
 function rankOf(one: Subscription): number {
   const { word, needsAttention } = conditionOf(one);
   return word === 'off' && needsAttention
@@ -56,7 +56,7 @@ function rankOf(one: Subscription): number {
 
 const nameOf = ({ name, targetUrl }: Subscription): string => (name ?? targetUrl).toLowerCase();
 
-/** What is compared in each order; undefined comes last, whatever the direction. */
+/** The value to sort by; undefined sorts last in both directions. */
 const ORDERS: Readonly<Record<string, (one: Subscription) => string | number | undefined>> = {
   name: nameOf,
   state: rankOf,
@@ -65,7 +65,7 @@ const ORDERS: Readonly<Record<string, (one: Subscription) => string | number | u
     succeeded + failed === 0 ? undefined : succeeded / (succeeded + failed),
 };
 
-/** The same in an order such as `name`, or `-name` for descending; what is equal, by name. */
+/** Sorts by an order such as `name`, or `-name` for descending; equal ones by name. */
 export function sorted(subscriptions: readonly Subscription[], order: string): Subscription[] {
   const valueOf = ORDERS[order.replace(/^-/, '')] ?? nameOf;
   const sign = order.startsWith('-') ? -1 : 1;

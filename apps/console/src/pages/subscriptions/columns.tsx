@@ -75,7 +75,7 @@ const SUCCESS: Column<Subscription> = {
   cell: (subscription) => <Rate subscription={subscription} />,
 };
 
-/** The columns of lists of subscriptions: all, those of an application, and those on a phone. */
+/** The columns of subscription lists: all, for an application, and on a phone. */
 export const COLUMNS = {
   all: [NAME, STATE, EVENT, TARGET, APPLICATION, LAST, SUCCESS],
   ofApplication: [NAME, STATE, EVENT, TARGET, LAST, SUCCESS],
@@ -95,7 +95,7 @@ export const COLUMNS = {
   ],
 } as const satisfies Record<string, readonly Column<Subscription>[]>;
 
-/** The most important thing about a subscription, in a word. */
+/** The most important condition of a subscription, in a word. */
 function StatePill({ subscription }: { subscription: Subscription }) {
   const [{ tone, word }] = useConditions(subscription);
   return <Pill tone={tone}>{word}</Pill>;

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../app/api.js';
 
-/** What each kind of event tells of. */
+/** The meaning of each event kind. */
 export const EVENT_KINDS: Record<Schemas['EventKind'], string> = {
   smsdlr: 'a message was delivered, or was not',
   cdrCreated: 'a call or a message has ended',

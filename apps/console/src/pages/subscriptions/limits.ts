@@ -1,7 +1,7 @@
-/** Subscriptions at account level, and of each application. Those that are off count, too. */
+/** The limits of subscriptions, of the account and of each application. Those that are off count, too. */
 export const MAX_SUBSCRIPTIONS = 10;
 
-/** `3 of 10 subscriptions`, and what to do when there is no room. */
+/** `3 of 10 subscriptions`, and what to do at the limit. */
 export function roomText(count: number): string {
   const used = `${count} of ${MAX_SUBSCRIPTIONS} subscriptions`;
   return count < MAX_SUBSCRIPTIONS
@@ -9,7 +9,10 @@ export function roomText(count: number): string {
     : `${used}: that is the limit. To make room, delete one; those that are off count, too.`;
 }
 
-/** Why no other one can be made there, and what to do. @param applicationId empty for the whole account */
+/**
+ * Why no other one can be created there, and what to do.
+ * @param applicationId empty for the whole account
+ */
 export function fullText(applicationId: string): string {
   const used = `${MAX_SUBSCRIPTIONS} of ${MAX_SUBSCRIPTIONS} subscriptions`;
   return applicationId === ''

@@ -3,10 +3,10 @@ import { useEffect, useRef } from 'react';
 import { useStream } from '../../app/stream.js';
 import type { Subscription } from './subscriptions.queries.js';
 
-/** Many changes at once are one question. */
+/** Many changes cause one fetch. */
 const AGAIN_MS = 1_000;
 
-/** Keeps the lists that are shown fresh: known subscriptions change in place, those that lack it are read again. */
+/** Keeps the visible lists fresh: changes known subscriptions in place, and refetches lists that lack one. */
 export function useLiveSubscriptions(): void {
   const client = useQueryClient();
   const timer = useRef<number>(undefined);
@@ -20,7 +20,7 @@ export function useLiveSubscriptions(): void {
       for (const [queryKey, list] of lists) {
         const isKnown = list?.some(({ id }) => id === changed.id);
         if (list && isKnown) client.setQueryData<Subscription[]>(queryKey, patched(list, changed));
-        // What is being read may be older than the change.
+        // A fetch under way may return older data.
         if (!isKnown || client.isFetching({ queryKey, exact: true }) > 0) {
           timer.current ??= window.setTimeout(() => {
             timer.current = undefined;
@@ -32,7 +32,7 @@ export function useLiveSubscriptions(): void {
   });
 }
 
-/** What the stream tells has no activity: it stays as it was read. */
+/** The stream does not send the activity, so keep what was fetched. */
 function patched(list: readonly Subscription[], changed: Subscription): Subscription[] {
   return list.map(({ activity, ...row }) => ({
     ...(row.id === changed.id ? changed : row),

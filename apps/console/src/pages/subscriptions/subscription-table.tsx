@@ -5,7 +5,7 @@ import { sorted } from './chosen.js';
 import { COLUMNS } from './columns.js';
 import type { Subscription } from './subscriptions.queries.js';
 
-/** Subscriptions, sorted as the address says; the sickest first at first. */
+/** Subscriptions, in the order of the address; by default, the worst state first. */
 export function SubscriptionTable({
   rows,
   isOfApplication = false,

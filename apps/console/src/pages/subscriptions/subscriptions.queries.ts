@@ -3,11 +3,11 @@ import { answerOf, api, type Schemas } from '../../app/api.js';
 
 export type Subscription = Schemas['Webhook'];
 
-/** How many subscriptions the console filters and sorts by itself: the size of the largest page of the API. */
+/** The console filters and sorts at most this many subscriptions: the API's largest page. */
 export const MOST_SHOWN = 1_000;
 
 const include = 'activity';
-/** How often a list reads its activity again. */
+/** How often a list refetches its activity. */
 const refetchInterval = 30_000;
 
 /** The subscriptions of the account and of its applications, at most {@link MOST_SHOWN}, with their activity. */
@@ -20,7 +20,10 @@ export const subscriptionsQuery = queryOptions({
   },
 });
 
-/** All subscriptions of one level: few enough to be read at once. @param applicationId '': the account */
+/**
+ * All subscriptions of one level, few enough for one request.
+ * @param applicationId '': the account
+ */
 export const subscriptionsAt = (applicationId: string) =>
   queryOptions({
     queryKey: ['webhooks', 'level', applicationId],

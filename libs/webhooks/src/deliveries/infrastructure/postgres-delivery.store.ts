@@ -7,9 +7,9 @@ import {
   Tracing,
   TypeOrmTransactions,
 } from '#libs/runtime';
-import { type Found, lookUpTo, type Page } from '#libs/kernel';
+import { type Found, scanPage, type Page } from '#libs/kernel';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
-import { leaseOf } from '../../queue/infrastructure/delivery-lease.js';
+import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import {
   type Attempt,
@@ -166,7 +166,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
     });
     const values = { accountId, webhookId: webhook?.id, applicationId, event, status };
     const owner = webhook ? 'webhook' : accountId === undefined ? undefined : 'account';
-    const found = await lookUpTo(page.limit, spans, async (span, limit) => {
+    const found = await scanPage(page.limit, spans, async (span, limit) => {
       const indexed =
         webhook && state && (await this.areFew(webhook, state, span)) ? state : undefined;
       return this.transactions.query(listDeliveries(indexed, span, owner), {

@@ -1,4 +1,4 @@
-import { LOOKED_AT, type LookedAt } from '#libs/kernel';
+import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { type RowOf, statement, withoutNulls } from '#libs/runtime';
 import type { AttemptError, Delivery, DeliveryState, LastAttempt } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
@@ -95,7 +95,7 @@ export interface MadeTogether {
  */
 export const DELIVERIES_OF_EVENT = statement<
   MadeTogether & { eventId: string; after: string | undefined; limit: number },
-  DeliveryRow & LookedAt
+  DeliveryRow & ScannedRow
 >(`${shown(
   {
     ofEvent: 'e.id = @eventId',
@@ -103,14 +103,14 @@ export const DELIVERIES_OF_EVENT = statement<
   },
   `(
     SELECT * FROM (
-      SELECT *, row_number() OVER (ORDER BY id DESC)::integer AS place, event_id = @eventId AS matches
+      SELECT *, row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber", event_id = @eventId AS matches
       FROM deliveries
       WHERE id BETWEEN @least::uuid AND @greatest::uuid AND (@after::uuid IS NULL OR id < @after)
-      ORDER BY id DESC LIMIT ${LOOKED_AT}
-    ) AS looked_at
-    WHERE matches OR place = ${LOOKED_AT} ORDER BY id DESC LIMIT @limit
+      ORDER BY id DESC LIMIT ${MAX_SCANNED_ROWS}
+    ) AS scanned
+    WHERE matches OR "rowNumber" = ${MAX_SCANNED_ROWS} ORDER BY id DESC LIMIT @limit
   )`,
-  'd.place, d.matches,',
+  'd."rowNumber", d.matches,',
 )}
   ORDER BY d.id DESC`);
 
@@ -165,12 +165,12 @@ export function areFew(state: DeliveryState, span: Span) {
   const counts = SORTED[state]?.map(
     (condition) => `(SELECT count(*) FROM (
   SELECT FROM deliveries WHERE webhook_id = @webhookId AND ${condition} AND ${within('id', span)}
-  LIMIT ${LOOKED_AT + 1}
+  LIMIT ${MAX_SCANNED_ROWS + 1}
 ) counted)`,
   );
   if (!counts) return undefined;
   return statement<{ webhookId: string }, { few: boolean }>(
-    `SELECT ${counts.join(' + ')} <= ${LOOKED_AT} AS few`,
+    `SELECT ${counts.join(' + ')} <= ${MAX_SCANNED_ROWS} AS few`,
   );
 }
 
@@ -215,11 +215,11 @@ export function listDeliveries(
     IS_OWN,
     ...(stored === undefined ? [] : [stored]),
   ];
-  return statement<DeliveriesPage, DeliveryRow & LookedAt>(`${shown(
+  return statement<DeliveriesPage, DeliveryRow & ScannedRow>(`${shown(
     boundsOfSpan(span),
     `(
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY ${order})::integer AS place,
+      SELECT d.*, row_number() OVER (ORDER BY ${order})::integer AS "rowNumber",
         (@state::text IS NULL OR ${SHOWN_STATE} = @state)
           AND (@event::text IS NULL OR d.event = @event)
           -- Not EXISTS, for which the planner would read all events of these days into a hash table.
@@ -235,11 +235,11 @@ export function listDeliveries(
         AND (@since::timestamptz IS NULL OR (d.created_at >= @since AND d.id >= least_uuid(@since)))
         AND (@until::timestamptz IS NULL
           OR (d.created_at < @until AND d.id < least_uuid(@until + interval '1 ms')))
-      ORDER BY ${order} LIMIT ${LOOKED_AT}
+      ORDER BY ${order} LIMIT ${MAX_SCANNED_ROWS}
     ) AS d
-    WHERE matches OR place = ${LOOKED_AT} ORDER BY ${order} LIMIT @limit
+    WHERE matches OR "rowNumber" = ${MAX_SCANNED_ROWS} ORDER BY ${order} LIMIT @limit
   )`,
-    'd.place, d.matches,',
+    'd."rowNumber", d.matches,',
   )}
   ORDER BY d.id DESC`);
 }

@@ -1,9 +1,9 @@
-import { LOOKED_AT, type LookedAt } from '#libs/kernel';
+import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { prepared, type RowOf, statement } from '#libs/runtime';
-import { fromMatching } from '../../event-kinds/domain/matching.js';
 import { ownedRows } from '../../partitions/row-lookups.js';
+import { fromMatching } from '../../event-kinds/domain/matching.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
-import { leaseOf } from '../../queue/infrastructure/delivery-lease.js';
+import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import type { EventHead, Refusal, StoredEvent } from '../domain/event.js';
 
@@ -222,10 +222,10 @@ export function listEvents(
 ) {
   const owned = isOwned ? ownedRows('account_id', '@accountId') : undefined;
   const order = owned?.order ?? 'id DESC';
-  return statement<EventsPage, RowOf<EventHead> & LookedAt>(`
+  return statement<EventsPage, RowOf<EventHead> & ScannedRow>(`
 SELECT * FROM (
   SELECT ${HEAD},
-    row_number() OVER (ORDER BY ${order})::integer AS place,
+    row_number() OVER (ORDER BY ${order})::integer AS "rowNumber",
     NOT test
       AND (@event::text IS NULL OR event = @event)
       AND (@resource::text IS NULL OR resource = @resource)
@@ -240,9 +240,9 @@ SELECT * FROM (
     AND (@until::timestamptz IS NULL
       OR (created_at < @until AND id < least_uuid(@until + interval '1 ms')))
     AND (@ids::uuid[] IS NULL OR id = ANY (@ids))
-  ORDER BY ${order} LIMIT ${LOOKED_AT}
-) AS looked_at
-WHERE matches OR place = ${LOOKED_AT}
+  ORDER BY ${order} LIMIT ${MAX_SCANNED_ROWS}
+) AS scanned
+WHERE matches OR "rowNumber" = ${MAX_SCANNED_ROWS}
 ORDER BY ${isOwned ? '"accountId" DESC, id DESC' : order} LIMIT @limit`);
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Found, lookUpTo, type Page } from '#libs/kernel';
+import { type Found, scanPage, type Page } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
 import {
@@ -55,7 +55,7 @@ export class PostgresEventReader extends EventReader {
         );
     const isOwned = accountId !== undefined;
     const byIndex = filter.unmatched === true && isOwned;
-    const found = await lookUpTo(page.limit, spans, (span, limit) =>
+    const found = await scanPage(page.limit, spans, (span, limit) =>
       this.transactions.query(listEvents(span, { isOwned, byIndex }), {
         accountId,
         after: page.after,
@@ -84,7 +84,7 @@ export class PostgresEventReader extends EventReader {
 
   async deliveriesOf(eventId: string, page: Page): Promise<Found<Delivery>> {
     const values = { eventId, ...boundsOf(eventId), after: page.after };
-    const found = await lookUpTo(page.limit, [DELIVERIES_OF_EVENT], (statement, limit) =>
+    const found = await scanPage(page.limit, [DELIVERIES_OF_EVENT], (statement, limit) =>
       this.transactions.query(statement, { ...values, limit }),
     );
     return { ...found, rows: found.rows.map(deliveryOf) };

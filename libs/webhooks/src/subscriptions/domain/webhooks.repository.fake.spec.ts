@@ -1,4 +1,4 @@
-import { FakeTransactions } from '../../../../kernel/src/ports/transactions.fake.js';
+import { FakeTransactions } from '../../../../kernel/src/ports.fake.js';
 import { webhooksRepositoryContract } from './webhooks.repository.contract.js';
 import { FakeWebhooksRepository } from './webhooks.repository.fake.js';
 

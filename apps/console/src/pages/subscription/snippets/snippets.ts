@@ -4,5 +4,5 @@ import { NODE } from './node.js';
 import { PHP } from './php.js';
 import { PYTHON } from './python.js';
 
-/** The programs, in the order in which they are offered. */
+/** The programs, in the order of the menu. */
 export const SNIPPETS = [NODE, PYTHON, GO, JAVA, PHP] as const;

@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Request, Response } from 'express';
+import { NotFoundError } from '#libs/kernel';
+
+const BUILT = join(dirname(createRequire(import.meta.url).resolve('#package.json')), 'dist/apps');
+/** The prefix of all addresses of files and pages in a page. */
+const FROM_ROOT = '"./';
+/** The names of assets change with their content. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.woff2': 'font/woff2',
+};
+
+/** The headers and body of an asset. */
+interface Asset {
+  type: string;
+  bytes: Buffer;
+  /** Whether its format is already compressed. */
+  isCompressed: boolean;
+  /** Compressed on first use, once for all requests. */
+  gzipped: () => Promise<Buffer>;
+}
+
+/** An app's built files, in memory: they take less than 2 MB, and anyone may request them. */
+export class BuiltFiles {
+  private constructor(
+    private readonly assets: ReadonlyMap<string, Asset>,
+    private readonly pages: ReadonlyMap<string, string>,
+  ) {}
+
+  /**
+   * @param app its folder below `apps`
+   * @param change to each page
+   * @returns undefined if the build left it out
+   */
+  static read(app: string, change = (page: string) => page): BuiltFiles | undefined {
+    const dir = join(BUILT, app);
+    try {
+      const pages = readdirSync(dir)
+        .filter((name) => name.endsWith('.html'))
+        .map((name) => [name, change(readFileSync(join(dir, name), 'utf8'))] as const);
+      const assets = readdirSync(join(dir, 'assets')).map(
+        (name) => [name, readAsset(join(dir, 'assets', name))] as const,
+      );
+      return new BuiltFiles(new Map(assets), new Map(pages));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Answers with a page and its Content-Security-Policy.
+   * @param root of the app, relative to the page's address: a proxy may add a path prefix
+   */
+  answerPage(name: string, { root, policy }: { root: string; policy: string }, response: Response) {
+    response.setHeader('Content-Security-Policy', policy);
+    response.setHeader('Cache-Control', 'no-cache');
+    response.type('html').send(this.pages.get(name)?.replaceAll(FROM_ROOT, `"${root}`));
+  }
+
+  /** @throws NotFoundError */
+  async answerAsset(name: string, request: Request, response: Response): Promise<void> {
+    const asset = this.assets.get(name);
+    if (!asset) throw new NotFoundError('path');
+    response.setHeader('Content-Type', asset.type);
+    response.setHeader('Cache-Control', FOR_EVER);
+    if (!asset.isCompressed) response.setHeader('Vary', 'Accept-Encoding');
+    if (asset.isCompressed || request.acceptsEncodings('gzip') !== 'gzip') {
+      response.send(asset.bytes);
+      return;
+    }
+    response.setHeader('Content-Encoding', 'gzip');
+    response.send(await asset.gzipped());
+  }
+}
+
+function readAsset(path: string): Asset {
+  const bytes = readFileSync(path);
+  let gzipped: Promise<Buffer> | undefined;
+  return {
+    type: TYPES[extname(path)] ?? 'application/octet-stream',
+    bytes,
+    isCompressed: path.endsWith('.woff2'),
+    gzipped: () => (gzipped ??= promisify(gzip)(bytes, { level: 9 })),
+  };
+}

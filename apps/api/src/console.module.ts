@@ -1,0 +1,82 @@
+import {
+  Inject,
+  type MiddlewareConsumer,
+  Module,
+  type NestModule,
+  RequestMethod,
+} from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { pathOf } from '#libs/http';
+import { NotFoundError } from '#libs/kernel';
+import { CONFIG, type Config } from '#libs/runtime';
+import { BuiltFiles } from './built-files.js';
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
+  "connect-src 'self'; " +
+  "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'";
+const NO_HINT = '<meta name="login-hint" content=""';
+const HOME = '/console/';
+const ASSETS = `${HOME}assets/`;
+/** More nested addresses are unknown. The console's router uses up to three segments. */
+const MAX_DEPTH = 10;
+
+/**
+ * Serves the console at `/console/` and redirects `/` to it; without the console, `/` redirects to `/docs`. Its static
+ * files need no credentials: the page reads all data from the API.
+ */
+@Module({})
+export class ConsoleModule implements NestModule {
+  private readonly files: BuiltFiles | undefined;
+
+  constructor(@Inject(CONFIG) config: Config) {
+    this.files = config.CONSOLE
+      ? BuiltFiles.read('console', (page) => withLoginHint(page, config.CONSOLE_LOGIN_HINT))
+      : undefined;
+  }
+
+  /** Middleware, because a controller's routes belong to the described API. */
+  configure(consumer: MiddlewareConsumer): void {
+    const { files } = this;
+    consumer
+      .apply((request: Request, response: Response) => {
+        // Express treats `//` as `/`; here it is a different, unknown path.
+        if (request.path !== '/') throw new NotFoundError('path');
+        // Relative, because a proxy may add a path prefix.
+        response.redirect(files ? 'console/' : 'docs');
+      })
+      .forRoutes({ path: '/', method: RequestMethod.GET });
+    if (!files) return;
+    consumer
+      .apply((request: Request, response: Response, next: NextFunction) => {
+        answer(files, request, response).catch(next);
+      })
+      .forRoutes(
+        { path: 'console', method: RequestMethod.GET },
+        { path: 'console/{*path}', method: RequestMethod.GET },
+      );
+  }
+}
+
+async function answer(files: BuiltFiles, request: Request, response: Response): Promise<void> {
+  const path = pathOf(request);
+  if (!path.startsWith(HOME)) {
+    response.redirect(HOME.slice(1));
+  } else if (path.startsWith(ASSETS)) {
+    await files.answerAsset(path.slice(ASSETS.length), request, response);
+  } else {
+    // The console's router decides whether the page exists.
+    const depth = path.slice(HOME.length).split('/', MAX_DEPTH + 2).length - 1;
+    // The root path in the page grows with the depth.
+    if (depth > MAX_DEPTH) throw new NotFoundError('path');
+    const root = '../'.repeat(depth) || './';
+    files.answerPage('index.html', { root, policy: POLICY }, response);
+  }
+}
+
+/** Inserts the operator's public text for the login page. */
+function withLoginHint(page: string, hint: string): string {
+  const escaped = hint.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  return page.replace(NO_HINT, () => NO_HINT.replace('""', () => `"${escaped}"`));
+}

@@ -1,0 +1,76 @@
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
+import { afterEach, expect, it, vi } from 'vitest';
+import { connectionError, isShortage, outboundErrorOf } from './outbound-errors.js';
+
+it.each([
+  ['EUNRESOLVED', 'dns'],
+  ['ECONNREFUSED', 'refused'],
+  ['ECONNRESET', 'reset'],
+  ['UND_ERR_SOCKET', 'reset'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+  ['EDEADLINE', 'timeout'],
+  ['CERT_HAS_EXPIRED', 'tls'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls'],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'tls'],
+  ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'tls'],
+  ['ERR_SSL_TLSV1_ALERT_ACCESS_DENIED', 'tls'],
+  ['ENETDOWN', 'refused'],
+  ['EPERM', 'refused'],
+  ['INVALID_PURPOSE', 'tls'],
+  ['UNSPECIFIED', 'tls'],
+  ['EBLOCKED', 'blocked'],
+  ['HPE_INVALID_CONSTANT', 'protocol'],
+  ['SOMETHING_NEW', 'protocol'],
+])('classifies %s as %s', (code, word) => {
+  expect(outboundErrorOf(Object.assign(new Error('x'), { code }))).toBe(word);
+});
+
+it('classifies an error by its cause, and several errors by the first one', () => {
+  const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
+  expect(outboundErrorOf(new Error('x', { cause: refused }))).toBe('refused');
+  expect(outboundErrorOf(new AggregateError([refused]))).toBe('refused');
+  expect(outboundErrorOf(new TypeError('invalid'))).toBe('protocol');
+});
+
+it('tells an answer out of place from a lost connection', () => {
+  const lost = (message: string) => Object.assign(new Error(message), { code: 'UND_ERR_SOCKET' });
+  expect(outboundErrorOf(lost('bad upgrade'))).toBe('protocol');
+  expect(outboundErrorOf(lost('bad response'))).toBe('protocol');
+  expect(outboundErrorOf(lost('other side closed'))).toBe('reset');
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
+
+function useInterfaces(interfaces: object): void {
+  vi.spyOn(os, 'networkInterfaces').mockReturnValue(interfaces as never);
+  syncBuiltinESMExports();
+}
+
+const errorOf = (code: string) => Object.assign(new Error(code), { code });
+
+it.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])('knows %s', (code) => {
+  expect(isShortage(errorOf(code))).toBe(true);
+  expect(isShortage(new Error('x', { cause: errorOf(code) }))).toBe(true);
+});
+
+it.each(['ECONNREFUSED', 'ENETUNREACH', 'ETIMEDOUT', 'EPIPE'])('is not %s', (code) => {
+  expect(isShortage(errorOf(code))).toBe(false);
+});
+
+it('is no lack of ports when a host without IPv6 connects to an IPv6 address', () => {
+  const loopback = { address: '127.0.0.1', family: 'IPv4' };
+  useInterfaces({ lo: [loopback] });
+  const toIpv6 = connectionError(errorOf('EADDRNOTAVAIL'), '2001:db8::1');
+  expect(toIpv6).toMatchObject({ code: 'ENETUNREACH' });
+  const toIpv4 = connectionError(errorOf('EADDRNOTAVAIL'), '192.0.2.1');
+  expect(isShortage(toIpv4)).toBe(true);
+  const global = { address: '2001:db8::2', family: 'IPv6' };
+  useInterfaces({ lo: [loopback], eth0: [global] });
+  expect(isShortage(connectionError(errorOf('EADDRNOTAVAIL'), '2001:db8::1'))).toBe(true);
+});

@@ -1,0 +1,106 @@
+import { open } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+/** The reason why there was no answer. */
+export type OutboundError =
+  'timeout' | 'dns' | 'refused' | 'reset' | 'tls' | 'protocol' | 'blocked';
+
+/** The target did not answer in time. */
+export class DeadlineError extends Error {
+  readonly code = 'EDEADLINE';
+
+  constructor() {
+    super('no answer in time');
+  }
+}
+
+const BY_CODE: Record<string, OutboundError> = {
+  EBLOCKED: 'blocked',
+  EUNRESOLVED: 'dns',
+  ECONNREFUSED: 'refused',
+  EPROXY: 'refused',
+  EHOSTUNREACH: 'refused',
+  ENETUNREACH: 'refused',
+  EHOSTDOWN: 'refused',
+  ENETDOWN: 'refused',
+  EACCES: 'refused',
+  EPERM: 'refused',
+  ECONNRESET: 'reset',
+  ECONNABORTED: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  EDEADLINE: 'timeout',
+  ETIMEDOUT: 'timeout',
+  EPROXYTIMEOUT: 'timeout',
+  EPROTO: 'tls',
+};
+
+// OpenSSL's verification errors and Node's own.
+const TLS =
+  /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|ERROR_IN_|INVALID_(?:CA|NON_CA|PURPOSE)|PATH_LENGTH_|UNSPECIFIED|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
+
+/** undici uses the code of a lost connection for an unexpected answer, too. */
+const UNEXPECTED_ANSWER: unknown[] = ['bad response', 'bad upgrade'];
+
+/** Classifies any error of the client. */
+export function outboundErrorOf(error: unknown): OutboundError {
+  if (error instanceof AggregateError) return outboundErrorOf(error.errors[0]);
+  const { code, cause, message } = error as { code?: unknown; cause?: unknown; message?: unknown };
+  if (code === 'UND_ERR_SOCKET' && UNEXPECTED_ANSWER.includes(message)) return 'protocol';
+  if (typeof code === 'string') {
+    const known = BY_CODE[code];
+    if (known) return known;
+    if (TLS.test(code)) return 'tls';
+  }
+  return cause === undefined ? 'protocol' : outboundErrorOf(cause);
+}
+
+/** The address of a failed connection, if the error contains it. */
+export function addressOf(error: unknown): string | undefined {
+  if (error instanceof AggregateError) return addressOf(error.errors[0]);
+  const { address } = error as { address?: unknown };
+  return typeof address === 'string' ? address : undefined;
+}
+
+/** No file descriptors, memory or free ports. */
+const SHORTAGES: unknown[] = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'];
+
+/** This host lacks file descriptors, ports or memory. The target is not at fault. */
+export class ShortageError extends Error {
+  constructor(cause: unknown) {
+    super('this host lacks file descriptors, memory or ports', { cause });
+  }
+}
+
+/** Whether an error, or a cause of it, is a lack of resources on our own side. */
+export function isShortage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return SHORTAGES.includes((error as NodeJS.ErrnoException).code) || isShortage(error.cause);
+}
+
+/**
+ * A host without IPv6 reports every IPv6 address like a lack of ports, but waiting does not help.
+ * @returns the error to throw instead
+ */
+export function connectionError(error: unknown, address: string): unknown {
+  const isAboutPort = (error as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL';
+  if (!isAboutPort || !isIPv6(address) || hasIpv6()) return error;
+  return Object.assign(error as Error, { code: 'ENETUNREACH' });
+}
+
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((addresses) =>
+    addresses?.some(({ family }) => family === 'IPv6'),
+  );
+}
+
+/**
+ * Resolvers hide a lack of file descriptors behind their own errors.
+ * @throws an error that {@link isShortage} knows, if no file can be opened
+ */
+export async function assertDescriptors(): Promise<void> {
+  const file = await open('/dev/null');
+  await file.close();
+}

@@ -1,0 +1,115 @@
+import { recordBySystem } from '#libs/identity';
+import { prepared } from '#libs/runtime';
+import { type Health, switchedOff } from '../../subscriptions/domain/subscription-life.js';
+import type { KnownHealth } from '../domain/pending-deliveries.js';
+import { DISABLES_AT } from '../../subscriptions/infrastructure/webhook-flow.js';
+import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook.schema.js';
+
+/** The stored health of subscription `w` as one text for comparison, with exact times in seconds. */
+const STORED = `format('%s %s %s %s', w.failures, w.openings,
+    extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until))`;
+const STORED_OF_HEALTHY = '0 0  ';
+
+/** The {@link HealthColumn} of subscription `w`, also for statements that lease deliveries. */
+export const HEALTH = `CASE WHEN w.failures > 0 OR w.openings > 0 OR w.failing_since IS NOT NULL
+      OR w.open_until IS NOT NULL
+    THEN json_build_object('failures', w.failures, 'openings', w.openings,
+      'failingMs', 1000 * extract(epoch FROM now() - w.failing_since),
+      'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', ${STORED})
+    END`;
+
+/** The value of {@link HEALTH}; null for a healthy target, because most are. */
+export type HealthColumn = Omit<KnownHealth, 'readAt'> | null;
+
+const HEALTHY: Health = { failures: 0, failingMs: null, openings: 0, openMs: null };
+
+/** @param readAt by `performance.now()` */
+export function knownHealth(column: HealthColumn, readAt: number): KnownHealth {
+  return { ...(column ?? { ...HEALTHY, stored: STORED_OF_HEALTHY }), readAt };
+}
+
+/** The audit entry for a subscription that the service switched off. */
+const SWITCHED_OFF = { action: 'webhook.disable', fields: ['enabled'] } as const;
+
+/** Decisions as arrays, with one element for each subscription. */
+interface Decisions {
+  webhookIds: string[];
+  /** The version of the target that was called. */
+  targetVersions: number[];
+  /** The stored health on which the decision is based. */
+  stored: string[];
+  /** New numbers of failures; absent if the health does not change. */
+  failures: (number | undefined)[];
+  openings: (number | undefined)[];
+  /** New `failing_since`: 'kept', 'now' or null. */
+  failing: (string | null | undefined)[];
+  /** Time until the circuit is half-open; absent if it is closed. */
+  openMs: (number | null | undefined)[];
+  holdMs: (number | undefined)[];
+  /** Reason for switching the subscription off. */
+  off: (string | undefined)[];
+  /** Whether new deliveries wait from now on. */
+  backlog: boolean[];
+  /** Kind of notice to the account's other subscriptions. */
+  notices: (string | undefined)[];
+}
+
+interface CarriedOut {
+  id: string;
+  done: boolean;
+  /** The health before the change. */
+  health: HealthColumn;
+  /** The event by which other subscriptions are told of the change; null if none listens. */
+  toldBy: string | null;
+}
+
+/**
+ * Applies decisions, and tells the account's other subscriptions of them in the same statement. Their
+ * deliveries are found by scans like any that is due: putting them onto the queue would save half a second.
+ * @returns the subscriptions that are on and still have the same target
+ */
+export const CARRY_OUT = prepared<Decisions, CarriedOut>(
+  'verdicts.carry-out',
+  `
+WITH decided AS MATERIALIZED (
+  SELECT * FROM unnest(@webhookIds::bigint[], @targetVersions::integer[], @stored::text[],
+    @failures::integer[], @openings::integer[], @failing::text[], @openMs::float8[],
+    @holdMs::float8[], @off::text[], @backlog::boolean[], @notices::text[])
+    AS d(webhook_id, target_version, stored, failures, openings, failing, open_ms, hold_ms, off,
+      backlog, notice)
+),
+-- Only subscriptions with unchanged health. Skips locked rows instead of waiting.
+locked AS MATERIALIZED (
+  SELECT w.id, w.failing_since FROM decided d JOIN webhooks w ON w.id = d.webhook_id
+  WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL
+    AND ${STORED} = d.stored
+  FOR NO KEY UPDATE OF w SKIP LOCKED
+),
+changed AS (
+  UPDATE webhooks w
+  SET failures = coalesce(d.failures, w.failures),
+    openings = coalesce(d.openings, w.openings),
+    failing_since = CASE WHEN d.failures IS NULL OR d.failing = 'kept' THEN w.failing_since
+      WHEN d.failing = 'now' THEN now() END,
+    open_until = CASE WHEN d.failures IS NULL THEN w.open_until
+      ELSE now() + make_interval(secs => d.open_ms / 1000) END,
+    hold_until = greatest(w.hold_until, now() + make_interval(secs => d.hold_ms / 1000)),
+    backlog = w.backlog OR d.backlog,
+    ${assignedWhere('d.off', {
+      gone: { ...switchedOff('gone'), ...REVISED },
+      failing: { ...switchedOff('failing'), ...REVISED },
+    })}
+  FROM decided d JOIN locked l ON l.id = d.webhook_id
+  WHERE w.id = d.webhook_id
+  RETURNING w.id, w.account_id, d.off,
+    CASE WHEN d.notice IS NOT NULL THEN tell_of_webhook(w.id, d.notice, l.failing_since,
+      CASE WHEN d.open_ms IS NOT NULL THEN ${DISABLES_AT} END)
+    END AS told_by
+),
+recorded AS (
+  ${recordBySystem(SWITCHED_OFF, 'changed WHERE off IS NOT NULL')}
+)
+SELECT w.id, c.id IS NOT NULL AS done, ${HEALTH} AS health, c.told_by AS "toldBy"
+FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.id = w.id
+WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL`,
+);

@@ -1,0 +1,245 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LoopPacer, UnreadableSecretError } from '#libs/kernel';
+import type { Config, Log, Processes } from '#libs/runtime';
+import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
+import {
+  aLeasedDelivery,
+  CircuitBreakerSpy,
+  job,
+  NoTrace,
+  PendingSpy,
+  settings,
+  TargetSpy,
+} from '../domain/delivery-runner.fake.js';
+import { CallLimiter } from '../domain/call-limiter.js';
+import { DeliverySlots } from '../domain/delivery-slots.js';
+import type { LeasedDelivery } from '../domain/pending-deliveries.js';
+import { FakeActivity } from '../../activity/domain/activity.fake.js';
+import type { AttemptCounter } from '../../statistics/infrastructure/attempt-counter.js';
+import { DeliveriesInFlight } from './deliveries-in-flight.js';
+import type { DeliveryMetrics } from './delivery-metrics.js';
+
+const AT_ONCE = 16;
+const { accountId } = aLeasedDelivery().event;
+
+let pending: PendingSpy;
+let target: TargetSpy;
+let circuitBreaker: CircuitBreakerSpy;
+let trace: NoTrace;
+let activity: FakeActivity;
+let metrics: { attempted: () => void; ended: () => void };
+let counter: { count: () => void };
+let logged: unknown[];
+let countInFlight: () => number;
+let runner: DeliveryRunner;
+let slots: DeliverySlots;
+let inFlight: DeliveriesInFlight;
+
+beforeEach(() => {
+  pending = new PendingSpy();
+  target = new TargetSpy();
+  circuitBreaker = new CircuitBreakerSpy();
+  trace = new NoTrace();
+  activity = new FakeActivity();
+  metrics = { attempted: () => undefined, ended: () => undefined };
+  counter = { count: () => undefined };
+  logged = [];
+  slots = new DeliverySlots(AT_ONCE, 1);
+  runner = new DeliveryRunner(pending, target, circuitBreaker, trace, activity, settings);
+  inFlight = new DeliveriesInFlight(
+    metrics as unknown as DeliveryMetrics,
+    counter as unknown as AttemptCounter,
+    { error: ({ err }: { err: unknown }) => logged.push(err), info: vi.fn() } as unknown as Log,
+    { LOG_EVENTS: 'summary' } as unknown as Config,
+    { count: (count: () => number) => (countInFlight = count) } as unknown as Processes,
+  );
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** What the error of each step says. */
+const BROKEN = 'broken';
+const broken = (): never => {
+  throw new Error(BROKEN);
+};
+const rejected = () => Promise.reject(new Error(BROKEN));
+
+const { subscription, event } = aLeasedDelivery();
+type Change = Partial<LeasedDelivery>;
+const withTarget = (change: object): Change => ({
+  subscription: {
+    ...subscription,
+    openTarget: () => ({ ...subscription.openTarget(), ...change }),
+  },
+});
+
+/** Breaks one step of a delivery: in a collaborator, or in the delivery itself. */
+const STEPS: [step: string, breakIt: () => Change | undefined][] = [
+  [
+    'its policy is read',
+    () => ({ subscription: Object.defineProperty({ ...subscription }, 'retry', { get: broken }) }),
+  ],
+  ['the clock is read', () => void vi.spyOn(performance, 'now').mockImplementationOnce(broken)],
+  ['its span begins', () => void vi.spyOn(trace, 'around').mockImplementationOnce(broken)],
+  ['its span fails', () => void vi.spyOn(trace, 'around').mockImplementationOnce(rejected)],
+  [
+    'its call is paced',
+    () => void vi.spyOn(LoopPacer.prototype, 'next').mockImplementationOnce(rejected),
+  ],
+  [
+    'its body is built from a time that the driver could not read',
+    () => ({ event: { ...event, occurredAt: null as unknown as Date } }),
+  ],
+  [
+    'its secrets are decrypted',
+    () => ({
+      subscription: {
+        ...subscription,
+        openTarget: () => {
+          throw new UnreadableSecretError('SECRETS_KEYS has no key');
+        },
+      },
+    }),
+  ],
+  ['its time of signing was not read', () => ({ takenAt: null as unknown as Date })],
+  ['it is signed', () => withTarget({ secrets: [undefined] })],
+  [
+    'its headers are built',
+    () =>
+      withTarget({
+        get headers() {
+          return broken();
+        },
+      }),
+  ],
+  [
+    'the client fails on our own side',
+    () => void vi.spyOn(target, 'post').mockImplementationOnce(rejected),
+  ],
+  ['the client throws', () => void vi.spyOn(target, 'post').mockImplementationOnce(broken)],
+  ['what was sent is described', () => withTarget({ url: 5 })],
+  [
+    'the verdict is formed',
+    () =>
+      void (target.answer = {
+        status: 503,
+        responseHeaders: Object.defineProperty({}, 'retry-after', { get: broken }),
+      }),
+  ],
+  [
+    'the verdict is reported',
+    () =>
+      void (
+        (target.answer = { status: 500 }),
+        vi.spyOn(circuitBreaker, 'report').mockImplementationOnce(rejected)
+      ),
+  ],
+  [
+    'it rests before it records',
+    () => void vi.spyOn(LoopPacer.prototype, 'rest').mockImplementationOnce(rejected),
+  ],
+  [
+    'its outcome is recorded',
+    () => void vi.spyOn(pending, 'record').mockImplementationOnce(rejected),
+  ],
+  [
+    'it is reported to the stream',
+    () => void vi.spyOn(activity, 'report').mockImplementationOnce(broken),
+  ],
+  ['it is measured', () => void (metrics.attempted = broken)],
+  ['it is counted', () => void (counter.count = broken)],
+];
+
+const WAYS: [way: string, run: (delivery: LeasedDelivery) => Promise<RunResult | undefined>][] = [
+  ['claimed from PostgreSQL', runClaimed],
+  ['loaded for a job of the queue', runQueued],
+];
+
+async function runQueued(delivery: LeasedDelivery): Promise<RunResult | undefined> {
+  pending.leased = delivery;
+  const slot = await slots.reserve();
+  return inFlight.run(delivery.id, () => runner.runJob(job, slot));
+}
+
+function runClaimed(delivery: LeasedDelivery): Promise<RunResult | undefined> {
+  const { webhookId, immediate } = delivery;
+  const [slot] = slots.acquire({ webhookId, accountId, immediate });
+  return inFlight.run(delivery.id, () => runner.run(delivery, slot!));
+}
+
+/** How many slots the account can acquire, for other subscriptions and for immediate deliveries. */
+function roomOf(of: DeliverySlots): [scheduled: number, immediate: number] {
+  const acquire = (immediate: boolean) =>
+    Array.from({ length: AT_ONCE }, (_, n) =>
+      of.acquire({ webhookId: `other-${n}`, accountId, immediate }),
+    ).flat();
+  const [immediate, scheduled] = [acquire(true), acquire(false)];
+  for (const slot of [...immediate, ...scheduled]) slot.release();
+  return [scheduled.length, immediate.length];
+}
+
+/** Nothing is held, and the next deliveries of the subscription go out. */
+async function isAsBefore(): Promise<void> {
+  await inFlight.idle();
+  expect([slots.free, countInFlight()]).toEqual([AT_ONCE, 0]);
+  expect(roomOf(slots)).toEqual(roomOf(new DeliverySlots(AT_ONCE, 1)));
+  target.answer = { status: 200 };
+  metrics.attempted = () => undefined;
+  counter.count = () => undefined;
+  for (const [, run] of WAYS) {
+    for (const immediate of [false, true, false, false, true]) {
+      expect(await run(aLeasedDelivery({ immediate }))).toMatchObject({ outcome: 'succeeded' });
+    }
+  }
+}
+
+describe.each(WAYS)('a delivery %s', (_way, run) => {
+  it.each(STEPS)('holds nothing after a failure when %s', async (_step, breakIt) => {
+    for (const immediate of [false, true]) {
+      const delivery = aLeasedDelivery({ immediate });
+      expect(await run({ ...delivery, ...breakIt() })).toBeUndefined();
+      expect(logged.splice(0)).toHaveLength(1);
+      await isAsBefore();
+      vi.restoreAllMocks();
+    }
+  });
+
+  it('holds nothing after its release has failed', async () => {
+    vi.spyOn(pending, 'release').mockImplementationOnce(rejected);
+    const late = aLeasedDelivery({ leaseEnds: performance.now() });
+    expect(await run(late)).toBeUndefined();
+    expect(await run(late)).toMatchObject({ outcome: 'released' });
+    await isAsBefore();
+  });
+
+  it('is due again in five seconds when its call fails on our own side, which is no attempt', async () => {
+    const noDescriptor = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
+    vi.spyOn(target, 'post').mockRejectedValueOnce(noDescriptor);
+    expect(await run(aLeasedDelivery())).toBeUndefined();
+    expect(pending.released).toEqual([`${job.id} in 5000 ms`]);
+    expect([pending.recorded, circuitBreaker.told, logged]).toEqual([[], [], [noDescriptor]]);
+    await isAsBefore();
+  });
+
+  it('is due when its lease ends if its release fails, too', async () => {
+    vi.spyOn(target, 'post').mockRejectedValueOnce(new Error(BROKEN));
+    vi.spyOn(pending, 'release').mockRejectedValueOnce(new Error('PostgreSQL is down'));
+    expect(await run(aLeasedDelivery())).toBeUndefined();
+    expect(logged).toEqual([new Error(BROKEN)]);
+    await isAsBefore();
+  });
+});
+
+it.each<[string, () => void]>([
+  ['cannot be loaded', () => void vi.spyOn(pending, 'load').mockImplementationOnce(rejected)],
+  ['cannot be asked for', () => void vi.spyOn(pending, 'load').mockImplementationOnce(broken)],
+  [
+    'gets no slot',
+    () => void vi.spyOn(CallLimiter.prototype, 'isSlow', 'get').mockImplementationOnce(broken),
+  ],
+])('a job whose delivery %s holds nothing', async (_what, breakIt) => {
+  breakIt();
+  expect(await runQueued(aLeasedDelivery())).toBeUndefined();
+  await isAsBefore();
+});

@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import Bull, { type Queue } from 'bull';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { type Config, connectRedis, readConfig } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
+import { JobLoops } from './delivery.consumer.js';
+import { testDatabaseUrl, testRedisUrl } from '../../../../../test/support/environment.js';
+import { proxyTo, type TcpProxy } from '../../../../../test/support/tcp-proxy.js';
+
+const OPTIONS = { removeOnComplete: true };
+
+let config: Config;
+let redis: TcpProxy;
+/** What the loops use: through the proxy. */
+let queue: Queue;
+/** What adds jobs: directly. */
+let direct: Queue;
+let loops: JobLoops;
+let handled: unknown[];
+let handling: () => Promise<unknown>;
+
+beforeEach(async () => {
+  redis = await proxyTo(testRedisUrl().toString());
+  config = readConfig({
+    DATABASE_URL: testDatabaseUrl().toString(),
+    REDIS_URL: redis.address,
+  });
+  direct = new Bull('loops', testRedisUrl().toString());
+  await direct.obliterate({ force: true });
+  await direct.resume();
+  queue = new Bull('loops', {
+    createClient: (type) => {
+      if (type !== 'client') throw new Error(`Bull opens a connection of its own: ${type}`);
+      return connectRedis(config, 'commands');
+    },
+  });
+  handled = [];
+  handling = () => Promise.resolve();
+  loops = startLoops();
+});
+afterEach(async () => {
+  await loops.stop();
+  queue.client.disconnect();
+  await direct.close();
+  await redis.close();
+});
+
+function startLoops(): JobLoops {
+  const started = new JobLoops(queue, connectRedis(config, 'blocking'), async (data) => {
+    handled.push(data);
+    await handling();
+  });
+  started.start();
+  return started;
+}
+
+async function add(from: number, count: number): Promise<void> {
+  const numbers = Array.from({ length: count }, (_, index) => from + index);
+  await direct.addBulk(numbers.map((data) => ({ data, opts: OPTIONS })));
+}
+
+const untilHandled = (count: number) =>
+  eventually(
+    () => handled.length,
+    (length) => length >= count,
+  );
+
+const counts = async () => {
+  const { waiting, active, completed, failed } = await direct.getJobCounts();
+  return { waiting, active, completed, failed };
+};
+const NONE = { waiting: 0, active: 0, completed: 0, failed: 0 };
+
+const untilEmpty = () => eventually(counts, (now) => JSON.stringify(now) === JSON.stringify(NONE));
+
+it('handles each job once, in order, and removes it', async () => {
+  await add(1, 100);
+  await untilHandled(100);
+  await add(101, 1);
+  await untilHandled(101);
+  await untilEmpty();
+  expect(handled).toEqual(Array.from({ length: 101 }, (_, index) => index + 1));
+  expect(await direct.client.keys('bull:loops:*:lock')).toEqual([]);
+});
+
+it('removes a job that another program added without options', async () => {
+  await direct.add('other', 1);
+  await add(2, 20);
+  await untilHandled(21);
+  await untilEmpty();
+});
+
+it('fetches the next job with the command that ends the last one', async () => {
+  handling = () => sleep(20);
+  await add(1, 8);
+  await untilHandled(8);
+  await direct.client.config('RESETSTAT');
+  await add(9, 80);
+  await untilHandled(88);
+  await untilEmpty();
+  const stats = await direct.client.info('commandstats');
+  const calls = (command: string) =>
+    Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+  expect(calls('brpoplpush')).toBeLessThanOrEqual(16);
+});
+
+it('handles a job that Redis has just handed over when it stops', async () => {
+  const getJob = queue.getJob.bind(queue);
+  const fetching = vi.spyOn(queue, 'getJob').mockImplementation(async (id) => {
+    await sleep(100);
+    return getJob(id);
+  });
+  await add(1, 1);
+  await eventually(() => fetching.mock.calls.length === 1);
+  await loops.stop();
+  expect(handled).toEqual([1]);
+  expect(await counts()).toEqual(NONE);
+});
+
+it('fetches no more jobs when it stops', async () => {
+  handling = () => sleep(100);
+  await add(1, 20);
+  await untilHandled(8);
+  await loops.stop();
+  expect(handled).toHaveLength(8);
+  expect(await counts()).toEqual({ ...NONE, waiting: 12 });
+});
+
+it('continues after an outage, and loses no job', async () => {
+  for (let round = 0; round < 3; round += 1) {
+    redis.down();
+    await add(round * 100 + 1, 100);
+    await sleep(round * 400);
+    redis.up();
+    await untilHandled((round + 1) * 100);
+    await untilEmpty();
+  }
+  expect(new Set(handled).size).toBe(300);
+});
+
+it('continues after a job whose data is not JSON', async () => {
+  const { id } = await direct.add(1, OPTIONS);
+  await direct.client.hset(direct.toKey(String(id)), 'data', '{');
+  await add(2, 20);
+  await untilHandled(20);
+});
+
+it('drops what a worker that died left active, and nothing newer', async () => {
+  await loops.stop();
+  const old = { ...OPTIONS, timestamp: Date.now() - 61_000 };
+  await direct.add(1, old);
+  await direct.add(2, OPTIONS);
+  for (let job = 0; job < 2; job += 1) {
+    await direct.client.rpoplpush(direct.toKey('wait'), direct.toKey('active'));
+  }
+  loops = startLoops();
+  await eventually(counts, ({ active }) => active === 1);
+  expect((await direct.getActive()).map(({ data }) => data as number)).toEqual([2]);
+});
+
+it('stops without an error when Redis stops responding', async () => {
+  redis.freezeAll();
+  await sleep(100);
+  // An unhandled rejection fails the run.
+  const start = performance.now();
+  await loops.stop();
+  expect(performance.now() - start).toBeLessThan(5_000);
+});
