@@ -27,11 +27,11 @@ export interface ProcessShown {
   id: string;
   version: string;
   startedAt: Date;
-  /** Its last sign of life; it shows one every ten seconds. */
+  /** The time of its last heartbeat; it sends one every ten seconds. */
   seenAt: Date;
   /** Whether that was at most 35 seconds ago. */
   isAlive: boolean;
-  /** Of one core, since the sign of life before; absent from a process of an earlier version. */
+  /** Of one core, since the previous heartbeat; absent from a process of an earlier version. */
   cpuPercent?: number;
   /** The resident set; absent from a process of an earlier version. */
   memoryBytes?: number;
@@ -59,7 +59,7 @@ export interface InstallationState {
   schemaVersion: string;
 }
 
-/** Something that is read for everybody who asks, one read at a time, and again once the result is too old. */
+/** A cached read: concurrent callers share it, and it is repeated once the result is too old. */
 export class SharedRead<Result> {
   private result: Promise<Result> | undefined;
   private readAt = -Infinity;
@@ -71,7 +71,7 @@ export class SharedRead<Result> {
 
   get(): Promise<Result> {
     if (!this.result || performance.now() - this.readAt > this.maxAgeMs) {
-      // However long it takes, it is shared: more reads at once would only be slower.
+      // Shared however long it takes, because concurrent reads would only be slower.
       this.readAt = Infinity;
       this.result = this.readNow();
     }
@@ -90,9 +90,9 @@ export class SharedRead<Result> {
   }
 }
 
-/** How old an answer may be, because it costs some queries for each day with pending deliveries. */
+/** How old an answer may be, because it takes several queries for each day with pending deliveries. */
 const STATE_MS = 2_000;
-/** How old the partitions in it may be: PostgreSQL asks the file system for the size of each of their files. */
+/** How old its partitions may be, because PostgreSQL asks the file system for the size of each file. */
 const PARTITIONS_MS = 60_000;
 const FAILING_SHOWN = 20;
 

@@ -73,7 +73,7 @@ type Table = 'events' | 'deliveries' | 'attempts';
 
 /** Locks of a statement for each day of a table: the partition and its indexes. */
 const RELATIONS: Record<Table, number> = { events: 3, deliveries: 7, attempts: 2 };
-/** Limit for partitions. Together with parent and joined tables, a statement takes fewer than 200 locks. */
+/** Locks that a statement may take on partitions; with parents and joined tables, it takes fewer than 200. */
 const MAX_LOCKS = 140;
 /** The last day that an id can express with 48 bits of ms. */
 const END_OF_TIME: Day = Math.floor(2 ** 48 / DAY_MS) - 1;

@@ -47,9 +47,9 @@ export function boundsOf(id: string): { least: string; greatest: string } {
 }
 
 /**
- * The rows of one owner, newest first. Given `owner = @value` and the order of ids, the planner reads all rows in
- * that order if it knows that most are the owner's, however many others come before the first of them. If pairs are
- * compared and ordered, only the index that has both columns fits, and it begins at the right row.
+ * The rows of one owner, newest first, by comparing and ordering pairs of owner and id. With `owner = @value`, the
+ * planner may read the rows of all owners in the order of ids, if most of them belong to this owner. With pairs, only
+ * the index on both columns fits, and it starts at the right row.
  *
  * The statement's values are `@since`, `@until` and `@after`, besides `value`.
  */

@@ -4,8 +4,8 @@ import { DAYS_AHEAD } from '../partitions/partitions.module.js';
 import { DAYS_BEYOND } from '../retention/retention.statements.js';
 
 /**
- * The functions whose rules may change, as this version has them; `migrate` applies them each time. The migrations
- * keep what earlier versions began with. {@link DatabaseSchema.script} says what a change must heed.
+ * The functions with rules that may change. `migrate` applies them each time; the migrations keep the first versions.
+ * Before you change one, read {@link DatabaseSchema.script}.
  */
 export const functions = ({ RETENTION_DAYS }: Config): string =>
   retentionFunctions(RETENTION_DAYS) + NOTICES + `SELECT ensure_partitions(${DAYS_AHEAD});`;
@@ -41,7 +41,7 @@ $$;
 /**
  * Tells an account's other subscriptions that one is failing, was switched off or has recovered: stores an event
  * with a delivery for each subscription that matches it. Returns the event; null if no subscription matches. A worker
- * calls this function because it may not insert events, and can say nothing else with it.
+ * calls this function because it may not insert events, and cannot create other events with it.
  *
  * The function is volatile, so it sees the row as the calling statement has just changed it. It locks no row.
  * `sampleData()` has a sample of the data.

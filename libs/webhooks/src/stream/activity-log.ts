@@ -50,20 +50,20 @@ function partsOf(cursor: string): [created: number, number: number] {
 
 /** Most streams of an account at once. */
 const MOST_STREAMS = 5;
-/** How long a listener counts without a sign of life: its process may have died. */
+/** How long a registration lasts without a sign of life, because the process may have died. */
 const COUNTED_MS = 30_000;
 const SIGN_OF_LIFE_MS = 10_000;
 /** How long a read waits for entries. A new listener waits for the end of the read before. */
 const BLOCK_MS = 250;
 const AGAIN_MS = 500;
 const CONNECT_MS = 1_000;
-/** Most entries that a read returns of an account, and most that wait for a slow listener. */
+/** Most entries of an account that a read returns, and most that are buffered for a slow listener. */
 const MOST_READ = 200;
 const MOST_WAITING = 1_000;
 /** Most entries that are taken at once. */
 const MOST_TAKEN = 20;
 
-/** An account with listeners. All entries up to `cursor` were given to them. */
+/** An account with listeners, which have got all entries up to `cursor`. */
 interface Heard {
   cursor: string;
   listeners: Set<Listener>;
@@ -110,9 +110,9 @@ export class ActivityLog implements BeforeApplicationShutdown {
     this.reading ??= this.readAll().finally(() => {
       this.reading = undefined;
     });
-    // Not before: its registration is removed only once it is there.
+    // Only now, because closing removes a registration that exists.
     addAbortListener(end, () => listener.close());
-    // Until then, another process may not know that somebody listens.
+    // Until then, another process may not know of this listener.
     await sleep(CACHED_MS);
     return listener;
   }
@@ -138,7 +138,7 @@ export class ActivityLog implements BeforeApplicationShutdown {
     const heard = this.accounts.get(accountId);
     heard?.listeners.delete(listener);
     if (heard?.listeners.size === 0) this.accounts.delete(accountId);
-    // If it fails, the listener counts for half a minute more.
+    // If this fails, the registration ends half a minute later.
     void this.connections.commands
       ?.zrem(listenersKey(accountId), listener.id)
       .catch(() => undefined);
@@ -177,7 +177,7 @@ export class ActivityLog implements BeforeApplicationShutdown {
     for (const [accountId, heard] of asked) {
       const key = logKey(accountId);
       const items = byKey.get(key) ?? [];
-      // A listener that resumes may have gone back meanwhile; it needs what comes after its own cursor.
+      // A resumed listener may have moved the cursor back meanwhile, and needs the entries after its own cursor.
       if (items.length === 0 || heard.cursor !== cursors.get(key)) continue;
       for (const listener of heard.listeners) listener.add(items);
       heard.cursor = items.at(-1)![0];
@@ -185,7 +185,7 @@ export class ActivityLog implements BeforeApplicationShutdown {
   }
 
   private async connected(use: 'commands' | 'blocking'): Promise<RedisConnection> {
-    // Kept before it is ready: it goes on trying to connect, and one is enough.
+    // Kept even before it is ready, because it reconnects by itself.
     const redis = (this.connections[use] ??= connectRedis(this.config, use).on(
       'error',
       () => undefined,
@@ -208,7 +208,7 @@ export class Listener {
   private wake: () => void = () => undefined;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param signOfLife counts the listener on; resolves to undefined if the account has too many without it */
+  /** @param signOfLife renews the registration; resolves to undefined if others have taken all of them */
   constructor(
     private readonly signOfLife: (id: string) => Promise<string | undefined>,
     private readonly onClose: (listener: Listener) => void,

@@ -39,7 +39,7 @@ interface Wanted {
   greatest: string[];
 }
 
-/** Deliveries by their ids, and those of events. Not prepared, so that only the partitions of the span open. */
+/** Deliveries by their ids and by their events. Not prepared, so that it opens the span's partitions only. */
 export function findDeliveries(span: Span) {
   return statement<Wanted, DeliveryRow>(`${shown(
     boundsOfSpan(span),
@@ -72,7 +72,7 @@ export function findAttempts(span: Span) {
   ) a`);
 }
 
-/** Reads what changes are about from PostgreSQL, with a statement or two for a batch of entries. */
+/** Loads the subjects of changes from PostgreSQL, with one or two statements for a batch of entries. */
 @Injectable()
 export class ActivityReader {
   constructor(
@@ -80,7 +80,7 @@ export class ActivityReader {
     private readonly webhooks: WebhooksService,
   ) {}
 
-  /** The changes of each entry, in order, as they are shown. What is gone, or another account's, is left out. */
+  /** The shown changes of each entry, in order. Subjects that are gone, or belong to others, are left out. */
   async read(accountId: string, entries: readonly Entry[]): Promise<ShownChange[][]> {
     const deliveries = await this.deliveriesOf(accountId, entries);
     const attempts = await this.attemptsOf(entries);
@@ -162,7 +162,7 @@ function idsOf(entries: readonly Entry[], ...kinds: string[]): string[] {
   );
 }
 
-/** Shows what several entries are about once, with the last of them: it is shown as it is now. */
+/** Shows the subject of several entries once, with the last of them, because it is shown as it is now. */
 function lastOfEach(changes: ShownChange[][]): ShownChange[][] {
   const shown = new Set<Delivery | Webhook>();
   const isLast = (subject: Delivery | Webhook) => !shown.has(subject) && shown.add(subject);
@@ -181,7 +181,7 @@ function attemptKey({ id, number }: { id: string; number: number }): string {
   return `${id} ${number}`;
 }
 
-/** The ids by spans of days, of which a statement opens only the partitions. */
+/** The ids grouped by spans of days, so that a statement opens only their partitions. */
 function inSpans(ids: readonly string[]): [Span, string[]][] {
   const days = byDay(new Set(ids), (id) => id);
   const newest = [...days.keys()].sort((one, other) => other - one);

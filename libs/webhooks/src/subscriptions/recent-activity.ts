@@ -14,7 +14,7 @@ export interface RecentActivity {
 const SUBSCRIPTIONS_AT_ONCE = 100;
 
 /**
- * Looks each subscription up: one range of the key of its counts, and the newest row of its deliveries for each day.
+ * For each subscription, reads one range of its counts and the newest of its deliveries of each day.
  * BETWEEN hides from the planner that all rows have one subscription, so that it uses the index that begins with it.
  * Not prepared, so that PostgreSQL plans for these ids and opens only the partitions of these days.
  */

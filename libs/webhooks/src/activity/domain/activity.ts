@@ -1,4 +1,4 @@
-/** Something that happened to an account's notifications. What it looks like is read when it is shown. */
+/** A change of an account's events, deliveries or subscriptions. Only its id is logged; readers load the rest. */
 export type Change =
   /** An event with deliveries was accepted. */
   | { kind: 'event'; id: string }
@@ -7,7 +7,7 @@ export type Change =
   | { kind: 'attempt'; id: string; number: number }
   | { kind: 'webhook'; id: string };
 
-/** Tells those who listen to an account's activity what happens. */
+/** Reports changes to the listeners of an account. */
 export abstract class Activity {
   /** Returns at once and never throws. Call it after the commit: a listener reads what was committed. */
   abstract report(accountId: string, change: Change): void;

@@ -16,7 +16,7 @@ export const ACCOUNTS_KEY = `${PREFIX}:accounts`;
 
 export const logKey = (accountId: string): string => `${PREFIX}:log:${accountId}`;
 
-/** The open streams of an account, by the time until which they count. */
+/** The registered listeners of an account, by the time at which their registrations end. */
 export const listenersKey = (accountId: string): string => `${PREFIX}:listeners:${accountId}`;
 
 /** How long the activity of an account is written after its last listener has left. */
@@ -29,8 +29,8 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 /**
- * Counts a listener, or counts it on, and has the account's activity written.
- * KEYS: accounts, listeners, log. ARGV: account, listener, most listeners, how long this one counts, in ms.
+ * Registers a listener, or renews its registration, and has the account's activity written.
+ * KEYS: accounts, listeners, log. ARGV: account, listener, most listeners, how long its registration lasts, in ms.
  * @returns the id of the last entry; nil if the account has too many listeners
  */
 export const LISTEN = `${NOW}
@@ -70,7 +70,7 @@ export function entryOf(change: Change): string {
   return 'number' in change ? `${kind} ${id} ${change.number}` : `${kind} ${id}`;
 }
 
-/** @returns undefined for what is no change: another release or program may have written it */
+/** @returns undefined for an unknown entry, which another release or program wrote */
 export function changeOf(entry: string): Change | undefined {
   const [kind, id = '', number, ...others] = entry.split(' ');
   if (others.length > 0) return undefined;
@@ -84,12 +84,12 @@ export function changeOf(entry: string): Change | undefined {
 }
 
 /**
- * How long the accounts with listeners are cached, in ms. A new listener may miss what happens in its first
- * moments, until every process has asked again.
+ * How long the accounts with listeners are cached, in ms. A new listener may miss changes until every process has
+ * asked again.
  */
 export const CACHED_MS = 250;
 const CONNECT_MS = 1_000;
-/** Changes in memory while Redis is slow. Beyond that, listeners are told that they may have missed some. */
+/** Most changes kept in memory while Redis is slow. Beyond that, listeners get an interruption instead. */
 const MOST_WAITING = 10_000;
 
 /**
@@ -102,7 +102,7 @@ export class RedisActivity extends Activity implements OnApplicationShutdown {
   private accounts: ReadonlySet<string> = new Set();
   private askedAt = -Infinity;
   private waiting: (readonly [accountId: string, entry: string])[] = [];
-  /** Whether something could not be written, and its listeners do not know that yet. */
+  /** Whether changes were lost and listeners have not been told yet. */
   private isIncomplete = false;
   private writing: Promise<void> | undefined;
 

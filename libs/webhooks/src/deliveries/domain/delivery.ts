@@ -62,8 +62,8 @@ export interface SentRequest {
 }
 
 /**
- * How long the parts of an attempt took, in ms. Opening a connection is absent if one was reused, and what did
- * not take place.
+ * How long the phases of an attempt took, in ms. Phases that did not take place are absent, such as connecting when a
+ * connection was reused.
  */
 export interface AttemptPhases {
   /** From accepting the event until the call; for the first attempt. */
@@ -114,7 +114,7 @@ export interface DeliveryFilter {
   until?: Date;
 }
 
-/** To how many subscriptions that it had not matched an event can be sent. */
+/** Most deliveries that can be added to an event after its acceptance. */
 export const MAX_ADDED = 100;
 
 /** The log of deliveries. */

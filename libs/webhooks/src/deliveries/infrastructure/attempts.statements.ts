@@ -14,7 +14,7 @@ ORDER BY take LIMIT @limit`);
 
 /**
  * Whether @status names the result of a delivery's last attempt: its status, the class of it, its error, or
- * `failed` for all but 2xx. Looks the attempt up for each delivery, because the planner would read all to join them.
+ * `failed` for all but 2xx. Looks up the attempt of each delivery: for a join, the planner would read all attempts.
  */
 export const hasResult = (
   deliveryId: string,

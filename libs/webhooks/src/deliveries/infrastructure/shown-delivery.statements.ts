@@ -7,7 +7,7 @@ import { ownedRows } from '../../partitions/row-lookups.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/infrastructure/webhook-flow.js';
 
-/** Looks each one up: for a plain join of many deliveries, the planner would read the subscriptions of others. */
+/** A lookup for each delivery: with a plain join, the planner would read all subscriptions. */
 const WITH_SUBSCRIPTION =
   'LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true';
 

@@ -69,7 +69,7 @@ export class EventNotMatchingError extends DomainError {
   }
 }
 
-/** The subscription was told of the event before. */
+/** The subscription already has a delivery of the event. */
 export class DeliveryExistsError extends DomainError {
   constructor(deliveryId: string) {
     const message =
@@ -79,7 +79,7 @@ export class DeliveryExistsError extends DomainError {
   }
 }
 
-/** The event was sent to so many other subscriptions that it can be sent to no more. */
+/** The event has reached its limit of added deliveries. */
 export class DeliveryLimitReachedError extends DomainError {
   constructor() {
     const message = `An event can be sent to at most ${MAX_ADDED} webhook subscriptions that it had not matched.`;
@@ -87,7 +87,7 @@ export class DeliveryLimitReachedError extends DomainError {
   }
 }
 
-/** Accepts events of the platform, shows what happened to them, and sends those that were missed. */
+/** Accepts and shows events of the platform, and sends missed ones. */
 @Injectable()
 export class EventsService {
   constructor(
@@ -137,7 +137,7 @@ export class EventsService {
   }
 
   /**
-   * Sends an event to a subscription that was not told of it, because it was created later, or was off, say.
+   * Sends an event to a subscription that has no delivery of it, for example because it was created later.
    * @returns the delivery's id
    * @throws NotFoundError, ValidationError for an unknown subscription, SubscriptionInactiveError,
    *   EventNotMatchingError, DeliveryExistsError, DeliveryLimitReachedError
@@ -191,7 +191,7 @@ export class EventsService {
       audience.map(({ id }) => id),
     );
     const left = new Set(told.keys());
-    // No subscription is told of itself.
+    // A subscription gets no notice about itself.
     if (isNoticeKind(event.event)) left.add((JSON.parse(event.data) as NoticeData).webhookId);
     return audience
       .filter((webhook) => !left.has(webhook.id))

@@ -9,7 +9,7 @@ import type { EventHead, Refusal, StoredEvent } from '../domain/event.js';
 
 /**
  * Most deliveries of one subscription that a statement puts onto the queue: about as many as a worker has
- * places for. More would delay other subscriptions. Workers claim the rest from PostgreSQL.
+ * slots for. More would delay other subscriptions. Workers claim the rest from PostgreSQL.
  */
 const MOST_AT_ONCE = 20;
 

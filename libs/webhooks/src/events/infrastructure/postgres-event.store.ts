@@ -176,7 +176,7 @@ function acceptanceOf(
   }
   if (repeated instanceof UnavailableError) return repeated;
   const first = repeated.get(row.ord);
-  // Its retention ended between the two statements. The producer will repeat it, and it will be new.
+  // Its retention ended between the two statements. When the producer repeats it, it counts as new.
   if (!first) return new UnavailableError(new Error('the key of a repeated event is gone'));
   return { accepted: true, id: first.eventId, duplicate: true, deliveries: first.deliveries };
 }
