@@ -29,7 +29,7 @@ it.each<[string, string, Record<string, string>]>([
   expect(attemptOf({ ...row, sent })).toEqual({ ...attempt, request, phases });
 });
 
-it('knows nothing of an attempt of an earlier version', () => {
+it('shows no request and no phases of an attempt of an earlier version', () => {
   expect(sentText(attempt)).toBeUndefined();
   expect(attemptOf({ ...row, sent: null })).toEqual(attempt);
 });

@@ -54,7 +54,7 @@ it('shows an event only to its account and to the platform', async () => {
   }
 });
 
-it('shows who was told, and why the other subscriptions were not', async () => {
+it('shows the deliveries of an event, and why other subscriptions have none', async () => {
   const [told, off, other] = [
     await aWebhook(),
     await aWebhook({ enabled: false }),

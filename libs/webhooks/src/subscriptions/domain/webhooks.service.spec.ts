@@ -92,7 +92,7 @@ describe('a new subscription', () => {
 });
 
 describe("another account's subscription", () => {
-  it('does not exist, whatever is done with it', async () => {
+  it('is not found by any operation', async () => {
     const id = await aWebhook();
     const applicationId = await anApplication();
     for (const key of [
@@ -141,7 +141,7 @@ describe('an update', () => {
     expect(await webhooks.get(ACCOUNT, id)).toMatchObject({ name: null });
   });
 
-  it('keeps a target that has been denied since, and takes no new one that is denied', async () => {
+  it('keeps a stored target that is denied now, and refuses a new one', async () => {
     const targetUrl = 'https://192.0.2.1/';
     const id = await aWebhook({ targetUrl });
     fakes.policy.denied.add('192.0.2.1');
