@@ -18,6 +18,7 @@ class SlowestFirst extends BaseSequencer {
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
+  // Without Vite's "module", which is for bundlers: Node.js cannot load what some packages export by it.
   ssr: { resolve: { conditions: ['switchhook-source', 'node', 'development|production'] } },
   test: {
     projects: [
@@ -54,6 +55,12 @@ export default defineConfig({
         },
       },
     ],
+    // Of `npm run test:coverage`; files that no test loads count, too.
+    coverage: {
+      include: ['{apps,libs}/*/src/**/*.{ts,tsx}'],
+      exclude: ['**/*spec.ts', '**/*.{fake,contract}.ts', '**/*.generated.ts'],
+      reporter: ['text-summary', 'html'],
+    },
     // Tests that start processes or tools are slow on a busy machine.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -479,7 +479,7 @@ describe('import-applications', () => {
       expect(created.stdout).toContain('created after-import (id 7000003, ');
     });
 
-    it('imports nothing if there is a fault anywhere, and says where', async () => {
+    it('imports nothing if there is any fault, and names its place', async () => {
       const users = [
         { id: '7100001', username: 'fine' },
         { id: '7100001', username: '1st', role: 'boss', password: 'short', joinDate: 'once' },

@@ -229,7 +229,7 @@ describe('the attempts of a delivery with 250 attempts', () => {
   });
 });
 
-it('redelivers a delivery twenty times in an hour, and then says how long to wait', async () => {
+it('redelivers a delivery twenty times in an hour, and then tells how long to wait', async () => {
   const [first, second] = [await subscribe(), await subscribe()];
   await report();
   const [{ id }, { id: other }] = [
@@ -396,7 +396,7 @@ it('lists events newest first, filtered, to their owner', async () => {
   expect(Object.keys(head!)).not.toContain('data');
 });
 
-it('says why a subscription was not notified of an event', async () => {
+it('tells why a subscription was not notified of an event', async () => {
   const notified = await subscribe();
   const otherEvent = await subscribe('/v1/webhooks', { event: 'cdrRated' });
   const off = await subscribe('/v1/webhooks', { enabled: false });

@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 async function openAt(path: string, options: BrowserContextOptions = {}): Promise<void> {
-  // What a user would enter into the browser's own dialog, which hides a 401 from the page.
+  // The input for the browser's own dialog, which would hide a 401 from the page.
   const [username = '', password = ''] = demo.auth.split(':');
   const httpCredentials = { username, password };
   const context = await browser.newContext({ httpCredentials, locale: 'en-US', ...options });
@@ -53,7 +53,7 @@ it('shows that a request without credentials was refused', async () => {
   expect(await execute(list)).toMatch(/^401/);
 });
 
-it('sends the credentials that were entered', async () => {
+it('sends the entered credentials', async () => {
   const list = await open('Applications', 'applicationsList');
   await page.locator('.btn.authorize').first().click();
   const [username = '', password = ''] = demo.auth.split(':');
@@ -94,7 +94,7 @@ it('shows an operation that its address names below the filter', async () => {
   expect(top).toBeLessThan(200);
 });
 
-it('leads to the receiving guide, and from there back', async () => {
+it('links to the receiving guide, which links back', async () => {
   await openAt('/docs');
   await page.getByRole('link', { name: 'Receiving guide' }).click();
   await page.getByRole('heading', { name: 'Receiving notifications' }).waitFor();
@@ -132,7 +132,7 @@ describe.each(Object.entries(PAGES))('%s', (name, isReady) => {
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
   });
 
-  it('has the theme that was chosen in the console', async () => {
+  it('uses the theme chosen in the console', async () => {
     await openAt('/docs/receiving', { colorScheme: 'light' });
     await page.evaluate("localStorage.setItem('switchhook.theme', 'dark')");
     await page.goto(demo.api.url + ADDRESSES[name]!);

@@ -10,26 +10,26 @@ beforeAll(async () => {
 });
 afterAll(() => clients.stop());
 
-it('a TypeScript client that hey-api generates compiles and works', () =>
+it("hey-api's TypeScript client compiles and works", () =>
   clients.tryTypeScript('hey-api.ts', (to) =>
     run(join(ROOT, 'node_modules/.bin/openapi-ts'), ['-i', clients.description, '-o', to]),
   ));
 
-it('a TypeScript client that openapi-generator generates compiles and works', () =>
+it("openapi-generator's TypeScript client compiles and works", () =>
   clients.tryTypeScript('openapi-generator.ts', (to) =>
     clients.generate('typescript-fetch', '-o', to),
   ));
 
-it('a Python client that openapi-generator generates compiles and works', () =>
+it("openapi-generator's Python client compiles and works", () =>
   clients.tryPython('openapi_generator.py', PYTHON, (to) =>
     clients.generate('python', '-o', dirname(to), '--package-name', 'generated'),
   ));
 
-it('a Python client that openapi-python-client generates compiles and works', () =>
+it("openapi-python-client's Python client compiles and works", () =>
   clients.tryPython('openapi_python_client.py', PYTHON, (to) => {
     const args = ['generate', '--meta', 'none', '--fail-on-warning', '--overwrite'];
     const where = ['--path', clients.description, '--output-path', to];
-    // It formats what it has generated with a program beside it.
+    // It formats its output with a separate program.
     const PATH = `${join(PYTHON, 'bin')}:${process.env['PATH'] ?? ''}`;
     return run(join(PYTHON, 'bin/openapi-python-client'), [...args, ...where], { PATH });
   }));

@@ -111,7 +111,7 @@ it('hostile targets neither crash a worker nor keep notifications of others from
   expect(during).toBeLessThan(mostTimes * before);
 });
 
-it('an account with 200,000 parts of replays that wait does not keep notifications of others from arriving', async () => {
+it('an account with 200,000 waiting parts of replays does not keep notifications of others from arriving', async () => {
   const { ms, mostTimes } = hostileFor(5_000);
   await deliveriesFor(2_000);
   const before = p99(await deliveriesFor(ms));

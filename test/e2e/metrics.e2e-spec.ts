@@ -160,7 +160,7 @@ it('measures requests by method, route and status', async () => {
   expect(after[`switchhook_build_info{version="${version}"}`]).toBe(1);
 });
 
-it('exports what promtool finds no fault with', async () => {
+it('exports metrics that promtool accepts', async () => {
   for (const url of [apiMetrics, workerMetrics]) {
     const input = (await send('GET', url)).text;
     const { status, output } = spawnSync('promtool', ['check', 'metrics'], { input });

@@ -23,7 +23,7 @@ function runMigrate(): Promise<string[]> {
   return migrate(config, contextSchemas, { print: () => undefined });
 }
 
-/** A process that waits. */
+/** A waiting process. */
 async function waiting(kind: 'api' | 'worker', environment = {}) {
   const started = await launch(kind, { DATABASE_URL: database.url, ...environment });
   const health = (path: string) => send('GET', `${started.url}/health/${path}`);
@@ -72,7 +72,7 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     await started.ready();
   });
 
-  it('waits until it may read which migrations there are, and says so once', async () => {
+  it('waits until it may read the list of migrations, and says so once', async () => {
     const role = `${new URL(database.url).username}_${kind}`;
     await database.query(`REVOKE SELECT ON migrations FROM ${role}`);
     const { started, messages } = await waiting(kind);

@@ -15,7 +15,7 @@ import type { ServiceProcess } from '../support/service-process.js';
 type Replay = Schemas['Replay'];
 
 const PATH = '/v1/deliveries/redeliver';
-/** Roughly when the deliveries of these tests were created. */
+/** The approximate creation time of these tests' deliveries. */
 const HALF_A_DAY = 0.5;
 const SINCE = { since: new Date(Date.now() - 86_400_000).toISOString() };
 const EXHAUSTED = { state: `'exhausted'`, reason: `'no_attempts_left'`, completed_at: 'now()' };
@@ -111,7 +111,7 @@ const ended = (path: string, state = 'completed'): Promise<Replay> =>
 
 const receivedIds = () => receiver.received.map(({ id }) => id).sort();
 
-it('sends failed deliveries of all subscriptions that are on again, and of no others', async () => {
+it('sends failed deliveries of all enabled subscriptions again, and of no others', async () => {
   const [first, second] = [await subscribe(), await subscribe()];
   const failed = [...(await past(first, { count: 3 })), ...(await past(second, { count: 2 }))];
   const cancelled = await past(second, {
@@ -183,7 +183,7 @@ it('sends what a filter selects, as many as its dry run counts, and shows the fi
     expect(replay).toMatchObject({ ...others, states });
     await receiver.until((received) => received.length >= counted);
     expect([filter, receivedIds()]).toEqual([filter, [...ids].sort()]);
-    // Back to what they were, for the next filter.
+    // Restores their states for the next filter.
     await eventually(
       () =>
         database.query(`SELECT FROM deliveries WHERE account_id = $1 AND state = 'pending'`, [
@@ -210,7 +210,7 @@ it('finds a few among many that do not match', async () => {
   expect(receivedIds()).toEqual([...wanted].sort());
 });
 
-it('goes on in other subscriptions while one is paused, and can be cancelled', async () => {
+it('continues for other subscriptions while one is paused, and can be cancelled', async () => {
   const [paused, open] = [await subscribe({ paused: true }), await subscribe()];
   await past(paused, { count: 2 });
   const sent = await past(open, { count: 3 });

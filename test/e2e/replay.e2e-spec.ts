@@ -14,7 +14,7 @@ import { aPendingDelivery, aSubscription } from '../support/rows.js';
 
 type Replay = Schemas['Replay'];
 
-/** Roughly when the deliveries that these tests replay were created. */
+/** The approximate creation time of the deliveries that these tests replay. */
 const HALF_A_DAY = 0.5;
 const SINCE = { since: new Date(Date.now() - 86_400_000).toISOString() };
 const LONG_AGO = { since: '2000-01-01T00:00:00Z', until: '2000-01-02T00:00:00Z' };
@@ -282,7 +282,7 @@ it('includes pending deliveries that are about to be cancelled', async () => {
   await receiver.until((received) => received.length === 1);
 });
 
-it('runs one replay of a subscription at a time, beside replays of other subscriptions', async () => {
+it('runs one replay per subscription at a time, concurrently with replays of other subscriptions', async () => {
   const [webhook, other] = [await subscribe(), await subscribe()];
   await past(webhook, { count: 4_000 });
   await past(other);
@@ -373,7 +373,7 @@ it('sends 20,000 once each through two workers, within the limits of the target'
   expect(await shown(path)).toMatchObject({ total: 20_000, replayed: 20_000 });
   expect(receivedIds().sort()).toEqual(ids.sort());
   expect(most).toBeLessThanOrEqual(20);
-  // A batch that ran beside another, and the calls in flight.
+  // Deliveries of a concurrent batch, and calls in flight.
   expect(mostWaiting).toBeLessThanOrEqual(1_500);
   await eventually(
     () => states(webhook),

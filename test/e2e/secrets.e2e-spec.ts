@@ -133,7 +133,7 @@ describe('faulty SECRETS_KEYS', () => {
 describe('changed keys', () => {
   it('leave everything readable: without a key, with one, with another, and after reencryption', async () => {
     const secret = `whsec_${base64('s')}`;
-    // As it is stored without a key.
+    // The stored form without a key.
     const id = await aSubscription(database, account.id, {
       target_url: receiver.url.replace('//', '//***@'),
       userinfo: 'user:pass',

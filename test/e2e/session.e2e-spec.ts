@@ -210,7 +210,7 @@ describe('a session', () => {
     expect((await browser.get('/v1/webhooks', { headers })).status).toBe(401);
   });
 
-  it('is extended by a request, but not by what a page that nobody uses reads by itself', async () => {
+  it('is extended by a request, but not by the background requests of an unattended page', async () => {
     const { headers } = await aSession();
     await database.query("UPDATE sessions SET used_at = now() - interval '10 minutes'");
     const isExtended = async () => {
@@ -242,7 +242,7 @@ describe('a session', () => {
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
   });
 
-  it('does not exist for a program with Basic credentials, which learns who it is', async () => {
+  it('does not exist for a program with Basic credentials, which gets its user', async () => {
     const { auth, id, username } = await aCustomer();
     expect((await browser.get('/v1/session', { auth })).json()).toEqual({
       href: `${api.url}/v1/session`,

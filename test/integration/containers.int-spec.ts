@@ -152,7 +152,7 @@ describe('docker-compose.yml', () => {
     const directory = mkdtempSync(join(tmpdir(), 'redis-'));
     const port = await freePort();
     const password = 'pass.word-~_1!*';
-    // What the image has, except that Redis listens where this test finds it.
+    // The image's command, except that Redis listens on this test's port.
     const entrypoint = `#!/bin/sh\nexec "$@" --port ${port} --bind 127.0.0.1 --dir ${directory}\n`;
     writeFileSync(join(directory, 'docker-entrypoint.sh'), entrypoint, { mode: 0o755 });
     const env = {
@@ -235,7 +235,7 @@ describe('docker-compose.yml', () => {
   });
 });
 
-/** What a new volume of docker compose runs, and what an administrator runs by hand. */
+/** The script that docker compose runs on a new volume, and an administrator runs by hand. */
 describe('tools/database/roles.sql', () => {
   const PROCESSES = ['migrate', 'api', 'worker'] as const;
   const name = `roles_test_${randomBytes(6).toString('hex')}`;
@@ -248,7 +248,7 @@ describe('tools/database/roles.sql', () => {
     return Object.assign(url, own).toString();
   };
 
-  /** Does what psql does with the script, under role names of our own. */
+  /** Runs the script like psql, with our own role names. */
   async function runScript(): Promise<void> {
     const script = read('tools/database/roles.sql');
     const variables = new Map([['database', name]]);
