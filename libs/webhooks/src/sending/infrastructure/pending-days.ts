@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, type Run } from '#libs/runtime';
-import { findPendingDays } from './due-deliveries.statements.js';
-import type { Day } from '../../partitions/partition-days.js';
+import { BackgroundTasks, Database, type NoValues, type Run, statement } from '#libs/runtime';
+import { type Day, withinDays } from '../../partitions/partition-days.js';
 import { dayAt, daysAtOnce, daysOf, type Span, spansOf } from '../../partitions/partition-walk.js';
 
 /** With 1,100 days, a scan takes 100 ms, 1 % of the time. */
@@ -73,9 +72,22 @@ export class PendingDays {
 export async function daysWithPending(run: Run): Promise<Day[]> {
   const found: Day[] = [];
   const all = await daysOf(run, 'deliveries');
-  for (let place = 0; place < all.length; place += DAYS) {
-    const rows = await run(findPendingDays(all.slice(place, place + DAYS)));
+  for (let start = 0; start < all.length; start += DAYS) {
+    const rows = await run(findPendingDays(all.slice(start, start + DAYS)));
     found.push(...rows.map(({ day }) => day));
   }
   return found;
+}
+
+/**
+ * The days with pending deliveries. ORDER BY makes it use the index on pending rows. EXISTS would read
+ * whole partitions if statistics promise an early match.
+ */
+export function findPendingDays(days: readonly Day[]) {
+  const ofEach = days.map(
+    (day) => `(SELECT ${day} AS day FROM deliveries
+WHERE state = 'pending' AND ${withinDays('id', day)}
+ORDER BY webhook_id, next_attempt_at LIMIT 1)`,
+  );
+  return statement<NoValues, { day: Day }>(ofEach.join(' UNION ALL '));
 }

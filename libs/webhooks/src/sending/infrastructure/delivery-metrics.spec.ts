@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atLeisure } from './backlog-metrics.js';
+import { atLeisure } from './delivery-metrics.js';
 
 it('reads a large backlog at most a twentieth of the time, however often it is scraped', async () => {
   let nowMs = 0;

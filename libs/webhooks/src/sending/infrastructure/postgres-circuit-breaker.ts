@@ -13,15 +13,16 @@ import {
   verdictsOf,
 } from '../../subscriptions/domain/subscription-life.js';
 import { Activity } from '../../activity/domain/activity.js';
-import { type KnownHealth, type TargetVerdict, TargetVerdicts } from '../domain/target-verdicts.js';
+import { CircuitBreaker, type TargetVerdict } from '../domain/circuit-breaker.js';
+import type { KnownHealth } from '../domain/pending-deliveries.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
-import { CARRY_OUT, knownHealth } from './target-verdict.statements.js';
+import { CARRY_OUT, knownHealth } from './circuit-breaker.statements.js';
 
 /** How often a decision is repeated at once if another worker has changed the same health. */
 const TRIES = 5;
 const RETRY_MS = 1_000;
 /** Older verdicts are dropped, because newer attempts show the same. */
-const KEPT_MS = 300_000;
+const MAX_AGE_MS = 300_000;
 const MAX_DEFERRED = 10_000;
 /** Most deferred verdicts in one retry, because attempts that have just ended wait for it. */
 const MAX_RETRIED = 1_000;
@@ -49,7 +50,7 @@ const RETRY = Symbol('retry');
  * second.
  */
 @Injectable()
-export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicationShutdown {
+export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicationShutdown {
   /** Batches run one at a time, which keeps the order of a target's verdicts. */
   private readonly group: GroupCommit<Reported | typeof RETRY, boolean>;
   /** Deferred verdicts by subscription. */
@@ -148,7 +149,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
 
   /** The verdicts that were deferred first. */
   private takeDeferred(): [string, Reported][] {
-    const oldest = performance.now() - KEPT_MS;
+    const oldest = performance.now() - MAX_AGE_MS;
     const taken = [...this.deferred].slice(0, MAX_RETRIED);
     for (const [id] of taken) this.deferred.delete(id);
     return taken.filter(([, { at }]) => at > oldest);

@@ -2,7 +2,7 @@ import { recordBySystem } from '#libs/identity';
 import { prepared } from '#libs/runtime';
 import { FAILING_MS } from '../../event-kinds/domain/event-kinds.js';
 import { type Health, switchedOff } from '../../subscriptions/domain/subscription-life.js';
-import type { KnownHealth } from '../domain/target-verdicts.js';
+import type { KnownHealth } from '../domain/pending-deliveries.js';
 import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook-values.js';
 
 /** The stored health of subscription `w` as one text for comparison, with exact times in seconds. */

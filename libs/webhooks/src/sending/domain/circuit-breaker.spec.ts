@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { verdictOf } from './target-verdicts.js';
+import { verdictOf } from './circuit-breaker.js';
 
 const attempt = { at: new Date('2026-11-21T00:00:00Z'), durationMs: 2_000 };
 const answered = (status: number, retryAfter?: string | string[]) => ({
