@@ -81,7 +81,7 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
 
   private async batch(items: readonly (Reported | typeof RETRY)[]): Promise<boolean[]> {
     const isRetry = items.includes(RETRY);
-    const reported = new Map(isRetry ? this.takeDeferred() : []);
+    const reported = new Map(isRetry ? this.removeDeferred() : []);
     for (const item of items) {
       if (item !== RETRY) merge(this.deferred.has(item.webhookId) ? this.deferred : reported, item);
     }
@@ -116,7 +116,7 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
       // It was switched off or deleted, or its target was replaced.
       if (!row) continue;
       const known = knownHealth(row.health, readAt);
-      if (row.done) this.tell(each, row.toldBy);
+      if (row.done) this.reportChange(each, row.toldBy);
       else if (known.stored === each.known.stored) locked.push(each);
       else changed.push({ ...each, known });
     }
@@ -124,7 +124,10 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
     return changed;
   }
 
-  private tell({ webhookId, accountId, known, decision }: Decided, notice: string | null): void {
+  private reportChange(
+    { webhookId, accountId, known, decision }: Decided,
+    notice: string | null,
+  ): void {
     const { change, health } = decision;
     const wasFailing = known.failingMs !== null;
     const isFailing = health ? health.failingSince !== null : wasFailing;
@@ -147,12 +150,12 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
     }, RETRY_MS).unref();
   }
 
-  /** The verdicts that were deferred first. */
-  private takeDeferred(): [string, Reported][] {
+  /** Removes the verdicts that were deferred first. */
+  private removeDeferred(): [string, Reported][] {
     const oldest = performance.now() - MAX_AGE_MS;
-    const taken = [...this.deferred].slice(0, MAX_RETRIED);
-    for (const [id] of taken) this.deferred.delete(id);
-    return taken.filter(([, { at }]) => at > oldest);
+    const removed = [...this.deferred].slice(0, MAX_RETRIED);
+    for (const [id] of removed) this.deferred.delete(id);
+    return removed.filter(([, { at }]) => at > oldest);
   }
 }
 
