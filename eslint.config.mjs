@@ -4,9 +4,8 @@ import tseslint from 'typescript-eslint';
 const DOMAIN_MAY_IMPORT = 'the domain imports itself, the kernel, node:crypto and @Injectable';
 const ENVIRONMENT = 'only libs/runtime/src/config reads the environment, as process.env';
 /**
- * V8 takes a function that is written as the value of a property for a method, and puts it into the old
- * generation. If it is written for each request, everything that it refers to survives until the next full
- * garbage collection.
+ * V8 treats a function written as the value of a property as a method, and puts it into the old generation. If each
+ * request creates one, everything that it refers to survives until the next full garbage collection.
  */
 const FUNCTION_ON_OBJECT = {
   selector: 'AssignmentExpression[left.type="MemberExpression"][right.type=/Function/]',
@@ -15,8 +14,8 @@ const FUNCTION_ON_OBJECT = {
 
 export default defineConfig(
   { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '.data/**'] },
-  // Code for generated clients is compiled with them.
-  { ignores: ['libs/client/src/api.generated.ts', 'test/foreign/clients/**'] },
+  // Generated code, and programs that are compiled together with generated clients.
+  { ignores: ['libs/client/src/api.generated.ts', 'test/release/clients/**'] },
   {
     files: ['**/*.ts', '**/*.tsx', '**/*.mjs'],
     extends: [...tseslint.configs.strictTypeChecked],
@@ -40,7 +39,7 @@ export default defineConfig(
         'error',
         { object: 'process', property: 'env', message: ENVIRONMENT },
       ],
-      // The global `process` is watched above; what is imported can have any name.
+      // The rule above covers the global `process`; an imported one can have any name.
       'no-restricted-imports': [
         'error',
         {
@@ -89,7 +88,7 @@ export default defineConfig(
           ],
         },
       ],
-      // no-restricted-imports sees the statements only.
+      // no-restricted-imports checks only import statements.
       'no-restricted-syntax': [
         'error',
         { selector: 'ImportExpression, TSImportType', message: 'the domain imports by statement' },
@@ -101,7 +100,7 @@ export default defineConfig(
     files: ['libs/runtime/src/config/**/*.ts', 'test/**/*.ts'],
     rules: { 'no-restricted-properties': 'off' },
   },
-  // Migrations are tables.
+  // Tests and the SQL of migrations may be long.
   {
     files: ['test/**/*.ts', '**/*spec.ts', '**/migrations/*.ts'],
     rules: { 'max-lines': 'off' },
@@ -110,7 +109,7 @@ export default defineConfig(
     files: ['**/*.mjs'],
     rules: {
       'no-restricted-properties': 'off',
-      // Casts in comments do not count as such.
+      // The rule ignores type casts in comments.
       '@typescript-eslint/no-unsafe-assignment': 'off',
     },
   },

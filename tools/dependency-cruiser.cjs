@@ -1,12 +1,12 @@
 /**
- * The layers and contexts as folders; the words in names do not count. Each rule is proven in
- * test/integration/layer-rules.int-spec.ts.
+ * The layers and contexts, by folder; file names do not matter. test/integration/layer-rules.int-spec.ts proves each
+ * rule.
  */
 
-/** What every context may use. */
+/** Every context may use these. */
 const BELOW = ['kernel', 'runtime', 'http', 'outbound'];
 
-/** Every library, and the others that it may use. */
+/** Each library, and the others that it may use. */
 const LIBRARIES = {
   kernel: [],
   runtime: ['kernel'],
@@ -15,11 +15,11 @@ const LIBRARIES = {
   identity: BELOW,
   applications: [...BELOW, 'identity'],
   webhooks: [...BELOW, 'identity', 'applications'],
-  // What it knows of the API is generated from the description.
+  // Its knowledge of the API is generated from the description.
   client: [],
 };
 
-/** The fake of a port, and what each implementation of it must do. The build leaves them out. */
+/** Fakes of ports, and contracts for their implementations. The build omits them. */
 const FOR_SPECS = '\\.(fake|contract)\\.ts$';
 
 const CONTEXTS = Object.keys(LIBRARIES).filter((name) => ![...BELOW, 'client'].includes(name));
@@ -131,7 +131,7 @@ module.exports = {
         pathNot: [
           '^libs/$1/',
           '^libs/[^/]+/src/((domain|http|config|cluster)/)?index\\.ts$',
-          // For specs, by the next rule.
+          // The next rule covers specs.
           FOR_SPECS,
         ],
       },
@@ -219,7 +219,7 @@ module.exports = {
         path: '^(apps|libs)/',
         pathNot: [
           '^libs/[^/]+/src/((domain|http|config|cluster)/)?index\\.ts$',
-          // What an app is made of.
+          // The parts of an app.
           '^apps/[^/]+/src/((api|worker)\\.module|context-schemas)\\.ts$',
         ],
       },

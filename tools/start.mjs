@@ -1,5 +1,6 @@
 // `npm start`: runs the whole service on this machine from a fresh clone. It uses only Node's own modules, because at
-// the first start nothing else is installed.
+// the first start nothing else is installed. `--watch` (`npm run start:dev`) runs the sources, and
+// restarts the API and the worker when one is saved. With `--inspect`, debuggers can attach to both.
 import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -14,6 +15,7 @@ import { Problem } from './lib/problem.mjs';
 import { identify } from './lib/processes.mjs';
 import { progress } from './lib/progress.mjs';
 import { dataDir, HEAP_LIMITS, listenAt, portOf, requireNode, ROOT } from './lib/settings.mjs';
+import { restartOnSave, SOURCE_ARGS } from './lib/sources.mjs';
 import { stopping } from './lib/stopping.mjs';
 import { requireStores, startStores } from './lib/stores.mjs';
 import { endTasks } from './lib/tasks.mjs';
@@ -21,6 +23,10 @@ import { endTasks } from './lib/tasks.mjs';
 const READY_MS = 60_000;
 const CLI = 'dist/apps/cli/src/main.js';
 const CONFIG = 'dist/libs/runtime/src/config/index.js';
+/** @type {Record<string, number>} */
+const INSPECTOR_PORTS = { api: 9229, worker: 9230 };
+const isWatching = process.argv.includes('--watch');
+const isInspected = process.argv.includes('--inspect');
 const ACCOUNTS = [['demo'], ['other'], ['switch', '--role', 'platform']];
 const LOGINS =
   'Accounts: demo (password demo-secret), other (other-secret); the platform: switch (switch-secret).';
@@ -84,13 +90,16 @@ async function main() {
   const as = (/** @type {'api' | 'worker'} */ name) => ({
     DATABASE_URL: roleUrls?.[name] ?? databaseUrl,
   });
+  /** @type {((isOutdated?: () => boolean) => Promise<Program>)[]} */
   const starters = [
-    () => startApp(running, 'api', at.url, { ...env, ...as('api') }),
-    () => startApp(running, 'worker', workerUrl, { ...workerEnv, ...as('worker') }),
+    (isOutdated) => startApp(running, 'api', at.url, { ...env, ...as('api') }, isOutdated),
+    (isOutdated) =>
+      startApp(running, 'worker', workerUrl, { ...workerEnv, ...as('worker') }, isOutdated),
   ];
-  await progress(`starting ${await processesOf(env)}`, () =>
-    Promise.all(starters.map(async (start) => keep(await start(), start))),
-  );
+  await progress(`starting ${await processesOf(env)}`, async () => {
+    if (isWatching) await restartOnSave(starters, isStopping);
+    else await Promise.all(starters.map(async (start) => keep(await start(), () => start())));
+  });
   writeInstance({
     url: at.url,
     host: at.host,
@@ -189,6 +198,8 @@ async function environment({ host, port, isLoopback }, given, { databaseUrl, red
   env.HOST = host;
   env.PORT = String(port);
   env.WORKER_PORT ||= String(await freePort());
+  // They start sooner, and each has one port for a debugger.
+  if (isWatching) env.API_PROCESSES = env.WORKER_PROCESSES = '1';
   // A service that others reach must not call addresses of this machine for them.
   if (isLoopback) env.DELIVERY_ALLOWED_NETWORKS ??= '127.0.0.0/8,::1/128';
   // No proxy needs to be configured.
@@ -232,12 +243,19 @@ async function createAccounts(running, env) {
   writeSecrets(dir, { ...secrets, hasAccounts: true });
 }
 
-/** @param {Children} running @param {string} name @param {string} url @param {NodeJS.ProcessEnv} env */
-async function startApp(running, name, url, env) {
-  const args = [`dist/apps/${name}/src/main.js`];
+/**
+ * @param {Children} running @param {string} name @param {string} url @param {NodeJS.ProcessEnv} env
+ * @param {() => boolean} [isOutdated] whether not to wait until it is ready
+ */
+async function startApp(running, name, url, env, isOutdated = () => false) {
+  const args = isWatching
+    ? [...SOURCE_ARGS, `apps/${name}/src/main.ts`]
+    : [`dist/apps/${name}/src/main.js`];
+  if (isInspected) args.unshift(`--inspect=127.0.0.1:${INSPECTOR_PORTS[name]}`);
   const program = running.start(name, process.execPath, args, { cwd: ROOT, env });
   try {
-    await program.ready(() => answersOk(`${url}/health/ready`), READY_MS);
+    const isReady = () => isOutdated() || answersOk(`${url}/health/ready`);
+    await program.ready(isReady, READY_MS);
   } catch (error) {
     // If it only takes too long, the next one could not listen.
     await program.kill();

@@ -18,32 +18,31 @@ import {
   placesOf,
 } from '../support/described-api.js';
 import { type Answer, clientOf, send } from '../support/http.js';
-import { startApi } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { apiInProcess, type Running } from '../support/in-process.js';
 
 /**
- * Generated from the API description: whatever is added to the API is tested here as soon as it is
- * described. (openapi.int-spec checks the description against the routes.)
+ * Generated from the API description, so that every addition to the API is tested as soon as it is described.
+ * (openapi.int-spec checks the description against the routes.)
  */
 
 let database: TestDatabase;
-let api: ServiceProcess;
+let api: Running;
 let installation: Installation;
 let described: DescribedApi;
 let closed: DescribedOperation[];
 /** The account that owns everything. */
 let owner: Belongings;
-/** An account with as much, which must get nothing of the owner's. */
+/** Another account that owns the same, and must get nothing of the owner's. */
 let stranger: Belongings;
 
-/** Resources that belong to no account: everyone may see them. */
+/** Resources without an account: everyone may see them. */
 const SHARED = ['environments'];
 
 beforeAll(async () => {
   database = await createTestDatabase();
   await numberUnmistakably(database);
   const { auth } = await createUser(database, 'operator', 'platform');
-  api = await startApi({ DATABASE_URL: database.url, TRUSTED_PROXIES: '127.0.0.1' });
+  api = await apiInProcess({ DATABASE_URL: database.url, TRUSTED_PROXIES: '127.0.0.1' });
   installation = { database, url: api.url, platform: clientOf(api.url, auth) };
   const { text } = await send('GET', `${api.url}/openapi.json`);
   described = new DescribedApi(JSON.parse(text) as ApiDocument);
@@ -53,7 +52,7 @@ beforeAll(async () => {
   stranger = await accountWithEverything(installation, 'the-stranger');
 });
 afterAll(async () => {
-  expect(await api.stop()).toBe('exited with code 0');
+  await api.stop();
   await database.drop();
 });
 
@@ -89,7 +88,7 @@ const tracesOf = ({ username, ids }: Belongings): string[] => [
 const tracesIn = (text: string, of: Belongings): string[] =>
   tracesOf(of).filter((trace) => text.includes(trace));
 
-/** Every row that contains a trace of an account, except when a credential of it was last used. */
+/** Every row that contains a trace of an account, without the times of last use of its credentials. */
 async function rowsOf(of: Belongings): Promise<string[]> {
   const tables = await database.query<{ name: string }>(
     `SELECT c.oid::regclass::text AS name FROM pg_class c
@@ -227,8 +226,7 @@ describe("another account's resource", () => {
         for (const trace of tracesOf(owner)) {
           const answer = await call(one, `${path}?${name}=${trace}`, stranger.auth);
           const isText = [schema.type].flat().includes('string') && !('format' in schema);
-          // Other parameters are refused for their type: the name of an account is no number, for
-          // example.
+          // Other parameters are refused for their type; the name of an account is not a number, for example.
           if (answer.status === 400)
             expect([name, isText && !schema['pattern']]).toEqual([name, schema.enum !== undefined]);
           else expect([name, answer.status, tracesIn(answer.text, owner)]).toEqual([name, 200, []]);
@@ -334,7 +332,7 @@ describe('every route that is not public', () => {
     expect(await rowsOf(locked)).toEqual(before);
   });
 
-  it('answers 403 to an account if it is for the platform', async () => {
+  it('answers 403 to an account if it is only for the platform', async () => {
     const before = await rowsOf(owner);
     const forPlatform = closed.filter(isForPlatform);
     expect(forPlatform.length).toBeGreaterThan(7);

@@ -79,7 +79,7 @@ async function aPastDelivery(state: string): Promise<string> {
 }
 
 describe('an entry', () => {
-  it('says who did what, when, from where, and in which request', async () => {
+  it('tells who did what, when, from where, and in which request', async () => {
     const before = Date.now();
     const path = await demo.anApplication();
     await demo.client.put(path, { name: 'Exchange', environment: 2 }, { headers: REQUEST });
@@ -130,7 +130,7 @@ describe('an entry', () => {
 
   it('has the address of a client that disconnected before its login was checked', async () => {
     const path = await demo.anApplication();
-    // Once a second, the credential is looked at again.
+    // The credential is checked again once a second.
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     const lock = new pg.Client({ connectionString: demo.database.url });
     await lock.connect();

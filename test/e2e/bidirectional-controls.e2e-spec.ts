@@ -58,7 +58,7 @@ describe.each(FIELDS)('of %s, %s', (collection, field, body) => {
   });
 });
 
-it('is a fault beside all others of a request', async () => {
+it('is reported with all other faults of a request', async () => {
   const body = { name: NAME, resource: 'fax', targetUrl: 'https://a.example/' };
   expect(faultsOf(await demo.client.post('/v1/webhooks', body))).toEqual([
     'event required',
@@ -81,7 +81,7 @@ it.each([
   expect((await demo.client.get(path)).text).toBe(before.text);
 });
 
-it('is no fault of free-form data', async () => {
+it('is allowed in free-form data', async () => {
   const path = await demo.aSubscription({ payload: { note: NAME } });
   expect((await demo.client.put(path, { payload: { note: `${NAME}2` } })).status).toBe(200);
 });

@@ -182,7 +182,7 @@ describe('a form POST that a browser sends with remembered credentials', () => {
     for (const origin of ['http://api.example', 'https://inner', proxied.url, 'https:']) {
       expect([origin, await submit(proxied, { ...forwarded, origin })]).toEqual([origin, 401]);
     }
-    // Nobody but the proxy can say so.
+    // Only the proxy can know.
     expect(await submit(closed, own)).toBe(401);
     await proxied.stop();
   });
@@ -235,7 +235,7 @@ describe('with CORS_ORIGINS', () => {
     expect((await ask(open, 'OPTIONS /nothing', preflight(PAGE))).status).toBe(404);
   });
 
-  it('an OPTIONS request that is no preflight gets the usual answer', async () => {
+  it('an OPTIONS request that is not a preflight gets the usual answer', async () => {
     expect((await ask(open, 'OPTIONS /v1/applications', { Origin: PAGE })).status).toBe(401);
     const known = { Origin: PAGE, Authorization: basic(auth) };
     expect((await ask(open, 'OPTIONS /v1/applications', known)).status).toBe(405);

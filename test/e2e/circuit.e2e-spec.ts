@@ -9,7 +9,7 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const EVENTS = 500;
 const BOUND = 5;
-/** What a worker holds of a subscription: calls in flight, and as many deliveries that wait for theirs. */
+/** A worker's limit for a subscription: calls in flight, and the same number of waiting deliveries. */
 const HELD = 2 * BOUND;
 
 interface Shown {
@@ -156,7 +156,8 @@ it('sends nothing to a dead target except probes, and the whole backlog once it 
   expect(most).toBeLessThanOrEqual(2 * BOUND);
   const tried = new Set(receiver.received.slice(0, before + 1).map(({ id }) => id));
   const untried = receiver.received.map(({ id }) => id).filter((id) => !tried.has(id));
-  // Each worker gave back what it held when the circuit opened, which is due from then on, and holds as much now.
+  // When the circuit opened, each worker returned its deliveries, which are due from then on, and now holds the same
+  // number.
   const oldest = new Set(untried.toSorted().slice(0, 50 + 2 * HELD + 2 * HELD));
   expect(untried.slice(0, 50).filter((id) => !oldest.has(id))).toEqual([]);
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => demo.stop());
 
 describe('Prefer: handling=strict', () => {
-  it('refuses an unknown member, and names the one that was meant', async () => {
+  it('refuses an unknown member, and suggests the right name', async () => {
     const path = await demo.aSubscription();
     const lenient = await demo.client.put(path, { enable: false });
     expect([lenient.status, lenient.headers['preference-applied']]).toEqual([200, undefined]);
@@ -35,7 +35,7 @@ describe('Prefer: handling=strict', () => {
     expect([known.status, known.headers['preference-applied']]).toEqual([200, 'handling=strict']);
   });
 
-  it('lists unknown members beside all other faults, nested ones by a pointer', async () => {
+  it('lists unknown members with all other faults, nested ones by a pointer', async () => {
     const path = await demo.aSubscription();
     const body = { name: 1, retry: { timeoutMs: 2_000, 'shed/ule': [] }, entirelyDifferent: 1 };
     const answer = await demo.client.put(path, body, STRICT);
@@ -96,7 +96,7 @@ describe('Prefer: handling=strict', () => {
     ['/v1/webhooks?event=cdr', 'event choice', 'one of smsdlr, cdrCreated, cdrRated'],
     ['/v1/webhooks?resource=fax', 'resource choice', 'one of call, sms, transcription, all'],
   ])(
-    'refuses a filter that can find nothing, and says what it may be: %s',
+    'refuses a filter that cannot match, and lists the allowed values: %s',
     async (path, fault, says) => {
       const lenient = await demo.client.get(path);
       expect([lenient.status, lenient.json()]).toEqual([200, []]);
@@ -106,7 +106,7 @@ describe('Prefer: handling=strict', () => {
     },
   );
 
-  it('accepts every filter that can find something', async () => {
+  it('accepts every filter that can match', async () => {
     for (const path of [
       '/v1/deliveries?state=parked&event=cdrRated&status=timeout&webhookId=7',
       '/v1/deliveries?status=404',
@@ -118,7 +118,7 @@ describe('Prefer: handling=strict', () => {
     }
   });
 
-  it('answers shortly however many and long the unknown names are', async () => {
+  it('answers briefly, however many and long the unknown names are', async () => {
     const path = await demo.aSubscription();
     const names = Array.from({ length: 2_000 }, (_, n) => `${n}${'x'.repeat(100)}`);
     const body = Object.fromEntries(names.map((name) => [name, 1]));
@@ -129,7 +129,7 @@ describe('Prefer: handling=strict', () => {
   });
 });
 
-it('says whether credentials were missing or not valid', async () => {
+it('tells whether credentials were missing or invalid', async () => {
   const { url } = demo.api;
   const refusalOf = async (auth?: string) => {
     const answer = await clientOf(url, auth).get('/v1/applications');
@@ -141,7 +141,7 @@ it('says whether credentials were missing or not valid', async () => {
   expect(await refusalOf('nobody:wrong')).toEqual(invalid);
 });
 
-describe('a refusal names what is wrong with what was sent', () => {
+describe('a refusal names the fault of the request', () => {
   const event = { event: 'smsdlr', resource: 'sms', accountId: '1', data: {} };
   const inUtf16 = Buffer.from('{"name": "x"}', 'utf16le');
   const bom = Buffer.from([0xff, 0xfe]);
@@ -305,7 +305,7 @@ it.each(['/v1/events', '/v1/deliveries', '/v1/webhooks/{id}/deliveries', '/v1/st
   },
 );
 
-it('names the path below /v1 that was meant', async () => {
+it('suggests the right path below /v1', async () => {
   const { url } = demo.api;
   const answer = await clientOf(url).get('/applications/7?secret=hidden');
   expect([answer.status, answer.json()['error']]).toEqual([
@@ -345,7 +345,7 @@ describe.each([
   });
 });
 
-it('has the id beside the address of a new user, credential and environment', async () => {
+it('has the id and the address of a new user, credential and environment', async () => {
   for (const [path, body] of [
     ['/v1/users', { username: 'someone' }],
     ['/v1/users/demo/credentials', {}],

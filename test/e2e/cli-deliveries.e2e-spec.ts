@@ -22,7 +22,7 @@ const finished = (count: number) =>
   );
 
 describe('deliveries', () => {
-  it('are listed, the newest first, with filters and beyond one page', async () => {
+  it('are listed newest first, with filters and beyond one page', async () => {
     await subscribe();
     cli.receiver.answering = (_, response) => response.writeHead(500).end();
     await report();
@@ -58,7 +58,7 @@ describe('deliveries', () => {
     expect([JSON.parse(json.stdout), json.stderr]).toEqual([exhausted, '']);
   });
 
-  it('are not looked for by a filter that can find nothing', async () => {
+  it('are not searched with a filter that cannot match', async () => {
     for (const what of ['list', 'tail']) {
       const { code, stdout, stderr } = await run('deliveries', what, '--state', 'failed');
       expect([code, stdout]).toEqual([2, '']);
@@ -133,7 +133,7 @@ describe('deliveries', () => {
     const command = start('deliveries', 'tail', '--webhook', webhook, '--state', 'succeeded');
     await eventually(() => command.errors().includes('waiting for deliveries\n'));
     await report();
-    // Where the delivery had ended before its event was shown, a line without the attempt comes first.
+    // If the delivery had ended before its event was shown, a line without the attempt comes first.
     await command.printed(
       /succeeded {9}1 {2}cdrCreated call .* {2}200 in \d+ ms from 127\.0\.0\.1\n/,
     );
@@ -156,7 +156,7 @@ describe('deliveries', () => {
     await command.printed(new RegExp(`"eventId":"${event}".*"state":"succeeded"`));
   });
 
-  it('are not shown to somebody with a wrong password', async () => {
+  it('are not shown with a wrong password', async () => {
     for (const args of [['deliveries', 'list'], ['deliveries', 'tail'], ['listen']]) {
       const wrong = await runCli([...args, ...cli.login()], { input: 'wrong password' });
       expect([wrong.code, wrong.stdout]).toEqual([1, '']);

@@ -17,7 +17,7 @@ import { apiInProcess, type InProcess } from '../support/in-process.js';
 import { largeSubscriptions } from '../support/rows.js';
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
-/** Each kind of request ends at so many moments, from before it is read until after its answer began. */
+/** Each kind of request is cut off at this many moments, from before it is read until after its answer started. */
 const MOMENTS = 100;
 const APART_MS = 4;
 const RECHECKS = ['sessions.find', 'logins.principal-of'];
@@ -31,7 +31,7 @@ let bystander: EventStream;
 
 /** Intervals that were started and not stopped. */
 const intervals = new Set<unknown>();
-/** The values of each statement that looks at a login again. */
+/** The values of each statement that checks a login again. */
 const rechecks: string[] = [];
 
 beforeAll(async () => {
@@ -175,7 +175,7 @@ async function held() {
   };
 }
 
-/** Waits until the service has looked at the login of the stream that is open three times. @returns all logins it looked at */
+/** Waits until the service has checked the login of the open stream three times. @returns all logins that it checked */
 async function recheckedMeanwhile(): Promise<Set<string>> {
   rechecks.length = 0;
   const times = (login: string) => rechecks.filter((one) => one === login).length;
@@ -199,7 +199,7 @@ describe('a client that leaves at any moment', () => {
     await eventually(held, (now) => isDeepStrictEqual(now, before));
   });
 
-  it('counts as no failed login after its session has ended', async () => {
+  it('does not count as a failed login after its session has ended', async () => {
     const before = await failedLogins();
     await clientOf(api.url).delete('/v1/session', { headers: browser });
     expect((await recheckedMeanwhile()).size).toBe(1);

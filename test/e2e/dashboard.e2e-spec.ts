@@ -14,7 +14,7 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription } from '../support/rows.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 
-/** The present values of both processes: all samples of a metric, added up. */
+/** The current values of both processes: all samples of a metric, summed. */
 type Figures = Record<string, number>;
 
 let database: TestDatabase;

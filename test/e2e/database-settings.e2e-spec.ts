@@ -14,7 +14,7 @@ import {
 import { launch } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
-/** What a process refuses to work with, and what `migrate` sets instead. */
+/** Settings that a process refuses to work with, and the values that `migrate` sets instead. */
 const UNFIT = {
   DateStyle: 'SQL, DMY',
   array_nulls: 'off',
@@ -22,7 +22,7 @@ const UNFIT = {
   default_transaction_isolation: 'serializable',
   synchronous_commit: 'off',
 };
-/** What a process works with, but slowly or with failures, which `migrate` sets, too. */
+/** Settings with which a process works slowly or with failures; `migrate` sets these, too. */
 const SLOW = {
   enable_partition_pruning: 'off',
   idle_session_timeout: '50',
@@ -32,7 +32,7 @@ const SLOW = {
   statement_timeout: '1',
   transaction_timeout: '1',
 };
-/** What does no harm: nothing that a process reads or writes depends on it. */
+/** Harmless settings: nothing that a process reads or writes depends on them. */
 const HARMLESS = {
   IntervalStyle: 'sql_standard',
   TimeZone: 'Asia/Kolkata',
@@ -108,7 +108,10 @@ function alter(settings: Record<string, string>): Promise<void> {
   );
 }
 
-/** Takes away what `migrate` has set for the roles, as if it had not been allowed to, and returns the way back. */
+/**
+ * Removes the settings that `migrate` made for the roles, as if it had not been allowed to make them. @returns a
+ * function that restores them
+ */
 async function withoutPins(): Promise<() => Promise<void>> {
   const roles = (['api', 'worker'] as const).map(
     (kind) => new URL(asRole(database.url, kind)).username,
@@ -160,7 +163,7 @@ const anEvent = () => ({
   data: { text: 'Grüße' },
 });
 
-/** Reports two events without an id, and looks at all times that are shown of them. */
+/** Reports two events without an id, and checks all of their times. */
 async function deliversWithTheRightTimes(): Promise<void> {
   const [api, worker] = await start();
   const [mine, reporting] = [customer, platform].map(({ auth }) => clientOf(api.url, auth));
@@ -232,7 +235,7 @@ describe('without the settings of migrate', () => {
     await deliversWithTheRightTimes();
   });
 
-  it('an API and a worker that run are not ready while a setting is unfit, and name it', async () => {
+  it('a running API and worker are not ready while a setting is wrong, and name it', async () => {
     const processes = await start();
     const unfit = { ...UNFIT, session_replication_role: 'replica', search_path: 'elsewhere' };
     for (const [setting, value] of Object.entries(unfit)) {
@@ -249,7 +252,7 @@ describe('without the settings of migrate', () => {
   });
 
   it.each(['api', 'worker'] as const)(
-    'an %s that starts waits until the setting is fit, and names it in its log',
+    'a starting %s waits until the setting is right, and names it in its log',
     async (kind) => {
       await alter({ DateStyle: 'SQL, DMY' });
       const process = await launch(kind, environment());
@@ -273,7 +276,7 @@ describe('without the settings of migrate', () => {
     },
   );
 
-  it('uses no connection with an unfit setting', async () => {
+  it('uses no connection with a wrong setting', async () => {
     const [api] = await start();
     await alter({ array_nulls: 'off' });
     // The pool opens others.

@@ -10,7 +10,7 @@ import type { Environment } from '../support/environment.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const loopback = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
-/** Longer than it takes to send a due retry, or a delivery that a look finds. */
+/** Longer than a due retry takes to be sent, or a due delivery to be found. */
 const A_LITTLE_MS = 1_900;
 
 let demo: DemoAccount;
@@ -90,7 +90,7 @@ function holdNextCall(): (status: number) => void {
   };
 }
 
-it('cancels a delivery that waits for its retry, and allows redelivery later', async () => {
+it('cancels a delivery that waits for a retry, and allows redelivery later', async () => {
   receiver.answering = (_, response) => response.writeHead(500).end();
   const delivery = await aDelivery();
   await until(delivery, { state: 'pending', attempts: 1 });

@@ -140,12 +140,12 @@ describe('a failed start', () => {
     return started.log().find(({ level }) => level === 'fatal')?.['msg'];
   };
 
-  it('says which configuration is missing', async () => {
+  it('tells which configuration is missing', async () => {
     const reason = await reasonOf({ DATABASE_URL: undefined, PORT: 'x' });
     expect(reason).toMatch(/^configuration: DATABASE_URL is not set.*PORT/);
   });
 
-  it('says that the database does not exist', async () => {
+  it('tells that the database does not exist', async () => {
     const url = new URL(database.url);
     url.pathname = '/switchhook_test_that_does_not_exist';
     expect(await reasonOf({ DATABASE_URL: url.toString() })).toMatch(/does not exist$/);

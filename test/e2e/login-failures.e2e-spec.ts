@@ -195,7 +195,7 @@ describe('the address of a client', () => {
     expect((await one.get(PATH, { ...from('198.51.100.4:1'), auth })).status).toBe(200);
   });
 
-  it('is the address of the proxy, if what the proxy says is none', async () => {
+  it("is the proxy's own address, if the forwarded value is not an address", async () => {
     const { auth } = await createUser(database, 'nameless');
     for (let time = 0; time < 10; time += 1) {
       await fail(one, 'nameless', 1, from(`203.0.113.${time}, unknown:${time}, 127.0.0.1:${time}`));

@@ -28,7 +28,7 @@ afterAll(() => database.drop());
 const linesOf = (service: ServiceProcess, msg: string) =>
   service.log().filter((line) => line.msg === msg);
 
-/** Waits until this many of its processes have started. @returns the pids of all that have */
+/** Waits until this many of its processes have started. @returns the pids of all started ones */
 async function started(service: ServiceProcess, count: number): Promise<number[]> {
   const lines = await eventually(
     () => linesOf(service, 'started'),
@@ -131,7 +131,7 @@ describe('an API of two processes and a worker of three', () => {
   it.each([
     ['configuration: LOG_LEVEL: ', () => ({ LOG_LEVEL: 'loud' })],
     ['configuration: API_PROCESSES: ', () => ({ API_PROCESSES: '65' })],
-    // What only the first process can find out.
+    // A fault that only the first process can find.
     ['configuration: PORT: port ', () => ({ PORT: new URL(api.url).port })],
   ])('reports the fault "%s…" once, and exits with 1', async (reason, faulty) => {
     const failing = await launch('api', { ...environment, API_PROCESSES: '2', ...faulty() });

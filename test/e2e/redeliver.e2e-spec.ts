@@ -5,24 +5,22 @@ import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
-import { apiInProcess, type InProcess } from '../support/in-process.js';
+import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { partitionsOf, pastDeliveries } from '../support/past.js';
-import { startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { anApplication, aSubscription } from '../support/rows.js';
-import type { ServiceProcess } from '../support/service-process.js';
 
 type Replay = Schemas['Replay'];
 
 const PATH = '/v1/deliveries/redeliver';
-/** Roughly when the deliveries of these tests were created. */
+/** The approximate creation time of these tests' deliveries. */
 const HALF_A_DAY = 0.5;
 const SINCE = { since: new Date(Date.now() - 86_400_000).toISOString() };
 const EXHAUSTED = { state: `'exhausted'`, reason: `'no_attempts_left'`, completed_at: 'now()' };
 
 let database: TestDatabase;
-let api: InProcess;
-let worker: ServiceProcess;
+let api: Running;
+let worker: Running;
 let receiver: Receiver;
 let customer: Client;
 let account: string;
@@ -37,7 +35,7 @@ beforeAll(async () => {
     DELIVERY_RETRY_SCHEDULE: '',
   };
   api = await apiInProcess(environment);
-  worker = await startWorker(environment);
+  worker = await workerInProcess(environment);
 });
 afterAll(async () => {
   await Promise.all([api, worker].map((running) => running.stop()));
@@ -111,7 +109,7 @@ const ended = (path: string, state = 'completed'): Promise<Replay> =>
 
 const receivedIds = () => receiver.received.map(({ id }) => id).sort();
 
-it('sends failed deliveries of all subscriptions that are on again, and of no others', async () => {
+it('sends failed deliveries of all enabled subscriptions again, and of no others', async () => {
   const [first, second] = [await subscribe(), await subscribe()];
   const failed = [...(await past(first, { count: 3 })), ...(await past(second, { count: 2 }))];
   const cancelled = await past(second, {
@@ -183,7 +181,7 @@ it('sends what a filter selects, as many as its dry run counts, and shows the fi
     expect(replay).toMatchObject({ ...others, states });
     await receiver.until((received) => received.length >= counted);
     expect([filter, receivedIds()]).toEqual([filter, [...ids].sort()]);
-    // Back to what they were, for the next filter.
+    // Restores their states for the next filter.
     await eventually(
       () =>
         database.query(`SELECT FROM deliveries WHERE account_id = $1 AND state = 'pending'`, [
@@ -210,7 +208,7 @@ it('finds a few among many that do not match', async () => {
   expect(receivedIds()).toEqual([...wanted].sort());
 });
 
-it('goes on in other subscriptions while one is paused, and can be cancelled', async () => {
+it('continues for other subscriptions while one is paused, and can be cancelled', async () => {
   const [paused, open] = [await subscribe({ paused: true }), await subscribe()];
   await past(paused, { count: 2 });
   const sent = await past(open, { count: 3 });

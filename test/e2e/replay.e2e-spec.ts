@@ -6,24 +6,23 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
 import { partitionsOf, type Past, pastDeliveries } from '../support/past.js';
-import { apiInProcess, type InProcess } from '../support/in-process.js';
+import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { startWorker } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aPendingDelivery, aSubscription } from '../support/rows.js';
 
 type Replay = Schemas['Replay'];
 
-/** Roughly when the deliveries that these tests replay were created. */
+/** The approximate creation time of the deliveries that these tests replay. */
 const HALF_A_DAY = 0.5;
 const SINCE = { since: new Date(Date.now() - 86_400_000).toISOString() };
 const LONG_AGO = { since: '2000-01-01T00:00:00Z', until: '2000-01-02T00:00:00Z' };
 const EXHAUSTED = { state: `'exhausted'`, reason: `'no_attempts_left'`, completed_at: 'now()' };
 
 let database: TestDatabase;
-let api: InProcess;
+let api: Running;
 let environment: Record<string, string>;
-let workers: ServiceProcess[] = [];
+let workers: Running[] = [];
 let receiver: Receiver;
 let customer: Client;
 let stranger: Client;
@@ -45,7 +44,7 @@ beforeAll(async () => {
   api = await apiInProcess(environment);
   stranger = clientOf(api.url, (await createUser(database, 'stranger')).auth);
   platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
-  workers = [await startWorker(environment)];
+  workers = [await workerInProcess(environment)];
 });
 afterAll(async () => {
   await Promise.all([api, ...workers].map((running) => running.stop()));
@@ -282,7 +281,7 @@ it('includes pending deliveries that are about to be cancelled', async () => {
   await receiver.until((received) => received.length === 1);
 });
 
-it('runs one replay of a subscription at a time, beside replays of other subscriptions', async () => {
+it('runs one replay per subscription at a time, concurrently with replays of other subscriptions', async () => {
   const [webhook, other] = [await subscribe(), await subscribe()];
   await past(webhook, { count: 4_000 });
   await past(other);
@@ -319,6 +318,8 @@ it('counts an attempt that is still in flight as the first one', async () => {
 });
 
 it('continues where it stopped when its worker is killed', async () => {
+  await workers[0]!.stop();
+  const killed = await startWorker(environment);
   const webhook = await subscribe();
   const ids = await past(webhook, { count: 3_000 });
   const path = await replay(webhook);
@@ -326,11 +327,11 @@ it('continues where it stopped when its worker is killed', async () => {
     () => shown(path),
     ({ replayed }) => replayed >= 1_000,
   );
-  await workers[0]!.kill();
+  await killed.kill();
   const { state, replayed } = await shown(path);
   expect(state).toBe('running');
   expect(replayed).toBeLessThan(3_000);
-  workers = [await startWorker(environment)];
+  workers = [await workerInProcess(environment)];
   expect(await ended(path, 'completed', 60_000)).toMatchObject({ total: 3_000, replayed: 3_000 });
   await eventually(
     () => states(webhook),
@@ -340,10 +341,10 @@ it('continues where it stopped when its worker is killed', async () => {
   expect(new Set(receivedIds())).toEqual(new Set(ids));
 }, 120_000);
 
-it('sends 20,000 once each through two workers, within the limits of the target', async () => {
+it('sends 5,000 once each through two workers, within the limits of the target', async () => {
   workers.push(await startWorker(environment));
   const webhook = await subscribe();
-  const ids = await past(webhook, { count: 20_000 });
+  const ids = await past(webhook, { count: 5_000 });
   let now = 0;
   let most = 0;
   receiver.answering = (_, response) => {
@@ -370,10 +371,10 @@ it('sends 20,000 once each through two workers, within the limits of the target'
     { ms: 150_000 },
   );
   await receiver.until((received) => received.length >= ids.length, 30_000);
-  expect(await shown(path)).toMatchObject({ total: 20_000, replayed: 20_000 });
+  expect(await shown(path)).toMatchObject({ total: 5_000, replayed: 5_000 });
   expect(receivedIds().sort()).toEqual(ids.sort());
   expect(most).toBeLessThanOrEqual(20);
-  // A batch that ran beside another, and the calls in flight.
+  // Deliveries of a concurrent batch, and calls in flight.
   expect(mostWaiting).toBeLessThanOrEqual(1_500);
   await eventually(
     () => states(webhook),

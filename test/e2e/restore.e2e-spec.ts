@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { requireProgram } from '#tools/apt';
 import { Programs } from '#tools/programs';
 import { POSTGRES_15 } from '#tools/postgres-files';
 import { ROOT } from '#tools/settings';
@@ -28,7 +29,7 @@ const CREATING = {
 };
 const AS_MIGRATE = /^ +(pg_(?:dump|restore) .*)/gm;
 
-/** The rights of others than the owners, and the settings of roles. */
+/** The rights of roles that own nothing, and the settings of roles. */
 const RIGHTS = `
 WITH owned AS (
   SELECT 'r'::"char" AS kind, oid::regclass::text AS name, relowner AS owner, relacl AS rights
@@ -52,7 +53,9 @@ WHERE setrole <> 0
   AND setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
 ORDER BY 1, 2, 3, 4;`;
 
-// PostgreSQL 15 needs a way to its data that its own user can walk.
+await requireProgram('pg_dump', 'postgresql-client');
+
+// PostgreSQL 15 needs a path to its data that its own user can traverse.
 const dir = mkdtempSync('/tmp/switchhook-restore-');
 chmodSync(dir, 0o711);
 const programs = new Programs(join(dir, 'logs'));
@@ -111,7 +114,7 @@ describe.each([
     expect(restored.rights()).toBe(rights);
   });
 
-  it('delivers what waited, and what is reported then', async () => {
+  it('delivers waiting notifications and new events', async () => {
     await restored.start();
     const before = receiver.received.length;
     const { status } = await restored.customer.put('/v1/webhooks/1', { paused: false });
@@ -124,7 +127,7 @@ describe.each([
   });
 });
 
-it('is restored beside the old database with the rights and limits of the roles', async () => {
+it('is restored next to the old database with the rights and limits of the roles', async () => {
   const environment = {
     DATABASE_URL: 'postgres://127.0.0.1:1/pooler',
     MIGRATION_DATABASE_URL: original.urlOf('migrate'),
@@ -166,9 +169,8 @@ class Installation {
   }
 
   /**
-   * Runs a command of an operator, an administrator unless it names a role.
-   * @param environment the addresses that `migrate` has
-   * @returns what it prints
+   * Runs an operator's command, as an administrator unless it names a role. @param environment the addresses for
+   * `migrate` @returns its output
    */
   run(command: string, input = '', environment = { DATABASE_URL: this.urlOf('migrate') }): string {
     const { hostname, port, username, password } = this.postgres.url;

@@ -193,7 +193,7 @@ it('obeys a 410 even if PostgreSQL was down when it came', async () => {
   expect(receiver.received.filter(({ path }) => path === '/gone')).toHaveLength(1);
 });
 
-it('answers 503 with Retry-After while PostgreSQL is down, and recovers by itself', async () => {
+it('answers 503 with Retry-After while PostgreSQL is down, and recovers automatically', async () => {
   const [client, api, worker] = await start(startApi(environment()), startWorker(environment()));
   expect((await client.post('/v1/events', event(200))).status).toBe(202);
   postgres.down();

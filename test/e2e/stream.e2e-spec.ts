@@ -7,9 +7,8 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
 import { EventStream } from '../support/event-stream.js';
 import { basic, type Client, clientOf, send } from '../support/http.js';
-import { startApi, startWorker } from '../support/processes.js';
+import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { connectTo } from '../support/raw-connection.js';
-import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 type Delivery = Schemas['Delivery'];
@@ -18,8 +17,8 @@ type Webhook = Schemas['Webhook'];
 
 let database: TestDatabase;
 let redis: Redis;
-let api: ServiceProcess;
-let worker: ServiceProcess;
+let api: Running;
+let worker: Running;
 let receiver: Receiver;
 let platform: Client;
 let customer: { id: string; auth: string };
@@ -36,7 +35,7 @@ beforeAll(async () => {
     DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
     DELIVERY_RETRY_SCHEDULE: '50ms,1h',
   };
-  [api, worker] = await Promise.all([startApi(environment), startWorker(environment)]);
+  [api, worker] = await Promise.all([apiInProcess(environment), workerInProcess(environment)]);
   platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
 });
 afterAll(async () => {
@@ -75,7 +74,7 @@ async function report(accountId = customer.id): Promise<string> {
   return answer.json<Schemas['AcceptedEvent']>().href.split('/').at(-1)!;
 }
 
-/** Makes up changes of subscriptions, by turns, in place of a worker. */
+/** Forges changes of subscriptions, alternately, in place of a worker. */
 async function happen(times: number, webhooks: readonly string[]): Promise<void> {
   const log = `{switchhook:activity}:log:${customer.id}`;
   const [last] = await redis.xrevrange(log, '+', '-', 'COUNT', 1);
@@ -175,7 +174,7 @@ it('shows each account only its own activity', async () => {
   await others.until(isOf(foreign, 'succeeded'));
   expect(own.events.filter(({ data }) => data.includes(foreign))).toEqual([]);
   expect(others.events.filter(({ data }) => data.includes(event))).toEqual([]);
-  // Whoever can write to Redis can make up entries, but not read another account's data with them.
+  // Write access to Redis allows forging entries, but not reading another account's data with them.
   const [delivery] = (await client.get('/v1/deliveries')).json<Delivery[]>();
   const log = `{switchhook:activity}:log:${stranger.id}`;
   const [last] = await redis.xrevrange(log, '+', '-', 'COUNT', 1);
@@ -197,7 +196,7 @@ it('shows each account only its own activity', async () => {
 });
 
 describe('a client that reconnects', () => {
-  it('gets what it has missed, without what it has seen', async () => {
+  it('gets the events that it missed, and no others', async () => {
     const first = await open();
     const seen = await report();
     await first.until(isOf(seen, 'succeeded'));
@@ -235,7 +234,7 @@ describe('a client that reconnects', () => {
   });
 });
 
-it('goes on when Redis has lost everything, and says that events may be missing', async () => {
+it('continues when Redis has lost everything, and tells that events may be missing', async () => {
   const stream = await open();
   await redis.flushdb();
   await stream.until(({ name }) => name === 'interrupted', 15_000);
@@ -326,7 +325,7 @@ it('disconnects a client that does not read', async () => {
   connection.pause();
   let ended = false;
   void connection.ended.then(() => (ended = true));
-  // More than the buffers between us hold.
+  // More than all buffers on the way hold.
   await happen(5_000, webhooks);
   // A paused socket does not see its end.
   await eventually(
@@ -349,8 +348,11 @@ it('answers HEAD at once', async () => {
 });
 
 describe('without Redis', () => {
-  it('is 503, and everything else works', async () => {
-    const lonely = await startApi({ DATABASE_URL: database.url, REDIS_URL: 'redis://127.0.0.1:1' });
+  it('is answered with 503, and everything else works', async () => {
+    const lonely = await apiInProcess({
+      DATABASE_URL: database.url,
+      REDIS_URL: 'redis://127.0.0.1:1',
+    });
     const answer = await send('GET', `${lonely.url}/v1/stream`, { auth: customer.auth });
     expect([answer.status, answer.json().code]).toEqual([503, 'unavailable']);
     expect((await clientOf(lonely.url, customer.auth).get('/v1/deliveries')).status).toBe(200);
@@ -359,7 +361,7 @@ describe('without Redis', () => {
 });
 
 it('ends at once when its process stops', async () => {
-  const short = await startApi({ DATABASE_URL: database.url });
+  const short = await apiInProcess({ DATABASE_URL: database.url });
   const stream = await EventStream.open(`${short.url}/v1/stream`, customer.auth);
   const before = performance.now();
   await short.stop();

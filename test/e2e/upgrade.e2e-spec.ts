@@ -9,7 +9,7 @@ import { type Client, clientOf } from '../support/http.js';
 import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
-/** What `npm run release:image` kept of each version. */
+/** The images of each version, from `npm run release:image`. */
 const IMAGES = fileURLToPath(new URL('../upgrade/', import.meta.url));
 const versions = readdirSync(IMAGES).map((file) => file.replace('.sql.gz', ''));
 
@@ -44,7 +44,7 @@ describe.each(versions)('a database of version %s', (version) => {
       const targetUrl = `${receiver.url}/${id}`;
       expect((await account.put(`/v1/webhooks/${id}`, { targetUrl })).status).toBe(200);
     }
-    // Now that there is a target, what waits for its next attempt can be sent.
+    // The target exists now, so waiting deliveries can be sent.
     running.push(await workerInProcess(environment));
   });
   afterAll(async () => {
@@ -66,7 +66,7 @@ describe.each(versions)('a database of version %s', (version) => {
     expect(headers['x-kept']).toBe('secret');
   }
 
-  it('shows what was stored', async () => {
+  it('shows the stored data', async () => {
     expect(await read('/v1/applications')).toMatchObject([{ name: 'Kept' }]);
     expect(await read('/v1/webhooks')).toMatchObject([
       { event: 'cdrCreated', payload: { kept: true } },
@@ -81,7 +81,7 @@ describe.each(versions)('a database of version %s', (version) => {
     );
   });
 
-  it('delivers what waited for its next attempt', () => expectNotification('2', 'smsdlr'));
+  it('delivers waiting deliveries', () => expectNotification('2', 'smsdlr'));
 
   it('delivers a new event', async () => {
     const event = { event: 'cdrCreated', resource: 'call', accountId: '1', data: {} };

@@ -75,7 +75,7 @@ describe('an update', () => {
 });
 
 describe('If-Match', () => {
-  it('allows a change or deletion of the present version only', async () => {
+  it('allows only a change or deletion of the current version', async () => {
     const path = await demo.aSubscription();
     const { etag } = (await demo.client.get(path)).headers;
     const old = { headers: { 'if-match': etag! } };

@@ -148,7 +148,7 @@ describe('headers of a subscription', () => {
       'Via',
     ],
     ...['True-Client-IP', 'X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'],
-    // CGI and its successors read these names with - in place of _.
+    // CGI and its successors cannot distinguish `-` and `_` in these names.
     ...['X_Forwarded_For', 'Content_Length', 'Webhook_Signature', 'x_Real-ip', 'True_Client_IP'],
   ])('cannot have the name %s', async (name) => {
     expect(faultsOf(await create({ [name]: 'v' }))).toEqual([`/headers/${name} not_allowed`]);

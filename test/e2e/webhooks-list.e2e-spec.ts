@@ -165,7 +165,7 @@ describe('recent activity', () => {
     ]);
   });
 
-  it('is of all of thousands', async () => {
+  it('covers all of thousands', async () => {
     const answer = await many.get('/v1/webhooks?scope=all&include=activity');
     const rows = answer.json<{ activity?: object }[]>();
     expect(rows.filter(({ activity }) => activity !== undefined)).toHaveLength(MANY);

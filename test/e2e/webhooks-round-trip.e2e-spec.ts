@@ -17,7 +17,7 @@ const whole = {
   retry: { schedule: [], timeoutMs: 5_000 },
 };
 
-/** What becomes of a resource that a program reads and writes back. */
+/** The changes of a resource that a program reads and writes back. */
 const languages: [language: string, rewrite: (text: string) => string][] = [
   ['a client that keeps the text', (text) => text],
   ['JavaScript', (text) => JSON.stringify(JSON.parse(text))],
@@ -72,7 +72,7 @@ describe('an empty array in place of an empty object', () => {
   });
 
   it.each(['name', 'event', 'resource', 'targetUrl', 'enabled', 'signature'])(
-    'is refused in %s, which is no object',
+    'is refused in %s, which is not an object',
     async (name) => {
       const path = await demo.aSubscription();
       expect(faultsOf(await demo.client.put(path, { [name]: [] }))).toEqual([`${name} type`]);

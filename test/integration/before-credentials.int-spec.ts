@@ -6,9 +6,9 @@ import { connectTo } from '../support/raw-connection.js';
 
 /** How long one request may keep the event loop from others. */
 const MOST_MS = 5;
-/** The shortest of up to so many counts: what else the machine does only makes one longer. */
+/** The shortest of several measurements, because other activity of the machine only adds to them. */
 const TRIES = 100;
-/** Almost as much as a head may have. */
+/** Almost the maximum size of a head. */
 const HEAD = 15_500;
 
 let database: TestDatabase;
@@ -36,7 +36,7 @@ function computed(): number {
   return (user + system) / 1_000;
 }
 
-/** The longest time that the event loop computed without a pause while something was done. */
+/** The longest uninterrupted computation of the event loop during an action. */
 async function longestBusy(work: () => Promise<unknown>): Promise<number> {
   let [longest, last, isOver] = [0, computed(), false];
   const tick = (): void => {
@@ -66,7 +66,7 @@ async function send(head: string, body: string): Promise<void> {
 const filled = (start: string, piece: string, length = HEAD): string =>
   start + piece.repeat(Math.max(0, Math.floor((length - start.length) / piece.length)));
 const MARKS = '\u0301\u0316';
-/** Addresses of proxies, so many that all or only the last ones are looked at; the client is always another. */
+/** Addresses of proxies, enough to check all or only the last ones; the client is always another. */
 const forwardedBy = (proxy: string) =>
   `${filled('X-Forwarded-For: {client}', `,${proxy}`, HEAD - 200)},{client}${`,${proxy}`.repeat(15)}`;
 const base64 = (bytes: number) =>
@@ -190,7 +190,7 @@ describe('no request without credentials keeps the event loop from others:', () 
 });
 
 describe('no answer without credentials is much longer than its request:', () => {
-  /** What a short request is answered with: headers for browsers, and an error. */
+  /** The usual size of a short answer: headers for browsers, and an error. */
   const MOST = 2_000;
   /** Files are as long as they are: each is in memory once, for everybody. */
   const PAGES = /^GET \/(?:docs\b|openapi\.json|console\/ )/;
@@ -230,7 +230,7 @@ describe('no answer without credentials is much longer than its request:', () =>
       if (received > sent + MOST) long.push(`${head.slice(0, 80)}: ${received}`);
     }
     expect(long).toEqual([]);
-    // However long the target is, little of it comes back.
+    // Little of a long target is returned.
     const [, least] = await sizes('GET /x HTTP/1.1\r\nHost: x');
     const [, most] = await sizes(`GET ${filled('/', '"')} HTTP/1.1\r\nHost: x`);
     expect(most).toBeLessThan(least + 500);

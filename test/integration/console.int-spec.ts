@@ -69,7 +69,7 @@ describe('the console', () => {
       expect(plain.headers['content-encoding']).toBeUndefined();
       const { headers } = await get(file, { 'accept-encoding': 'gzip, br' });
       expect(headers['content-encoding']).toBe('gzip');
-      // The build may leave a file with one function in it, which gzip makes no shorter.
+      // The build may produce a file with a single function, which gzip does not shorten.
       const length = Number(plain.headers['content-length']);
       if (length > 200) expect(Number(headers['content-length'])).toBeLessThan(length);
     }

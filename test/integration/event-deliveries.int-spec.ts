@@ -6,7 +6,7 @@ import { type Client, clientOf } from '../support/http.js';
 import { apiInProcess, type InProcess } from '../support/in-process.js';
 import { aSubscription } from '../support/rows.js';
 
-/** Limit of deliveries that are added to an event, and of those that are shown with it. */
+/** The limit of deliveries added to an event, and of those shown with it. */
 const LIMIT = 100;
 
 let database: TestDatabase;
@@ -75,7 +75,7 @@ async function pages(query: string, client = customer): Promise<Schemas['Deliver
 }
 
 it('shows the newest 100 deliveries of an event, and pages all of them', async () => {
-  // Longer than what is answered whole.
+  // Longer than the size that is answered whole.
   const data = { text: 'x'.repeat(100_000) };
   event = await anEvent(data);
   const webhook = await aSubscription(database, account, {

@@ -9,7 +9,7 @@ import { aTargetClient, type TestTargetClient } from '../support/target-client.j
 const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-/** What the server does with a request, given how many came on its connection before. */
+/** How the server handles a request, by the number of earlier ones on its connection. */
 type Answering = (socket: Socket, earlier: number) => void;
 
 let client: TestTargetClient;
@@ -166,7 +166,7 @@ describe('a connection is not used again', () => {
     ['after a switch of protocols', 'HTTP/1.1 101 x\r\nUpgrade: x\r\n\r\n', { error: 'protocol' }],
   ])('%s', async (_, answer, expected) => {
     answering = (socket) => {
-      // What belongs to the first request must not answer the second.
+      // Bytes of the first answer must not become the second.
       if (requests.length === 1) socket.write(answer);
       else socket.write(OK.replace('ok', 'OK'));
     };
@@ -178,7 +178,7 @@ describe('a connection is not used again', () => {
     expect(requests[1]).not.toBe(requests[0]);
   });
 
-  it('after bytes that nobody asked for', async () => {
+  it('after unsolicited bytes', async () => {
     let connection: Socket | undefined;
     answering = (socket) => {
       connection = socket;

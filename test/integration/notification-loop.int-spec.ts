@@ -17,7 +17,7 @@ import {
 import { type Answer, basic, type Client, clientOf, send } from '../support/http.js';
 import { apiInProcess, type InProcess, workerInProcess } from '../support/in-process.js';
 
-/** What tells a receiver that a request is a notification. */
+/** The headers that mark a request as a notification. */
 const NOTIFICATION = { 'webhook-id': 'x', 'webhook-signature': 'v1,x' };
 const ALLOWED = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
 

@@ -190,7 +190,7 @@ describe('every route', () => {
       stack: { route?: { path: string; methods: Record<string, boolean> } }[];
     };
     const routes = stack.flatMap(({ route }) =>
-      // Pages, and what leads a browser there, are no part of the API.
+      // Pages, and redirects to them, are not part of the API.
       route && !/^\/(\{\*path\}|(console|docs)(\/.*)?)?$/.test(route.path)
         ? Object.keys(route.methods).map(
             (method) => `${method.toUpperCase()} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`,

@@ -28,7 +28,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** What becomes of calls of hosts without any file descriptor, and afterwards. */
+/** The outcomes of calls of hosts without any file descriptor, and afterwards. */
 async function outcomesAt(
   hosts: string[],
   environment: Environment = {},

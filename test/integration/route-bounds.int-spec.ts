@@ -15,7 +15,7 @@ import { apiInProcess, type InProcess } from '../support/in-process.js';
 import { MANY, type Piled, pileUp } from '../support/piled.js';
 
 const PAGE = fileURLToPath(new URL('../../docs/operating/route-bounds.md', import.meta.url));
-/** What background tasks and the check of credentials may read meanwhile. */
+/** Rows that background tasks and the check of credentials may read in the meantime. */
 const ASIDE = 100;
 
 /** A row of the page. */
@@ -37,7 +37,7 @@ let counting: pg.Client[];
 const connections = new Set<pg.Client>();
 let atOnce = 0;
 
-/** Notes how many rows each statement of this process returns, which the API's are. */
+/** Counts the rows that each statement of this process, and so of the API, returns. */
 function watchResults(): () => void {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the right receiver
   const original = pg.Client.prototype.query;
@@ -78,7 +78,7 @@ beforeAll(async () => {
   customer = clientOf(api.url, owner.auth);
   platform = clientOf(api.url, operator.auth);
   piled = await pileUp(database, { accountId: owner.id, platform });
-  // What is verified once is remembered.
+  // Verified logins are cached.
   for (const client of [customer, platform]) await client.get('/v1/session');
 });
 afterAll(async () => {
@@ -87,7 +87,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The rows of tables and entries of indexes that were read since the database was made. */
+/** The rows of tables and entries of indexes read since the database was created. */
 async function rowsRead(): Promise<number> {
   const busy = [...connections].filter((client) => !('_ended' in client && client._ended === true));
   await Promise.all(
@@ -158,7 +158,7 @@ it('names every route of the API, and no other', () => {
   expect([...boundsOfPage().keys()].sort()).toEqual(routes.sort());
 });
 
-/** In which order the routes are called: those that remove something last, and the application at the very end. */
+/** The order of the calls: routes that remove something come last, the application at the very end. */
 function orderOf(one: DescribedOperation): number {
   if (one.method === 'GET') return 0;
   if (one.method === 'POST') return 1;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(`${ROOT}docs/security/defences.md`, 'utf8');
 
-/** The rows of the threat model: attack, what stops it, and the file and the title of the test. */
+/** The rows of the threat model: attack, defence, and the file and the title of the test. */
 const rows = page
   .split(/\n\n+/)
   .filter((table) => /^\| attack /.test(table))

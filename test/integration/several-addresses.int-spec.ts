@@ -177,7 +177,7 @@ describe('behind a proxy', () => {
     client.resolver.dns.setServers([dns.address]);
   }
 
-  it('the next address of a target is asked for beside the first', async () => {
+  it('the next address of a target is requested while the first is still being tried', async () => {
     proxy = await startConnectProxy();
     proxy.answering = ({ authority }) => (authority.startsWith(SLOW) ? 'silence' : 'connect');
     await callThrough(proxy.url);
@@ -207,7 +207,7 @@ describe('behind a proxy', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('the addresses of the proxy itself have as long as the call', async () => {
+  it("the addresses of the proxy itself have the call's timeout", async () => {
     slow = await startSlowListener(SLOW);
     resolveProxyTo(SLOW, '127.0.0.12');
     await callThrough(`http://proxy.test:${slow.port}`);
@@ -218,7 +218,7 @@ describe('behind a proxy', () => {
     await eventually(opening, (open) => open === 0);
   });
 
-  it('the next address of the proxy is tried beside the first', async () => {
+  it('the next address of the proxy is tried concurrently with the first', async () => {
     proxy = await startConnectProxy();
     const port = Number(new URL(proxy.url).port);
     slow = await startSlowListener(SLOW, port);

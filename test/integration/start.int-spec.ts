@@ -152,7 +152,7 @@ describe('npm start', () => {
   let url: string;
 
   beforeAll(async () => {
-    // Nobody holds this lock, and what is in it names nobody.
+    // Nobody holds this lock: its content names no process.
     writeFileSync(join(dir, 'start.lock'), '[null, {"pid": "one"}]');
     const settings = { API_PROCESSES: '1', WORKER_PROCESSES: '2' };
     ({ program, url } = await start(dir, settings));
@@ -176,14 +176,14 @@ describe('npm start', () => {
     );
   });
 
-  it('leads a browser from its address to the console', async () => {
+  it('redirects a browser from its address to the console', async () => {
     const { url: page, status } = await fetch(url);
     expect([page, status]).toEqual([`${url}/console/`, 200]);
     const other = await fetch(`${url}/other`);
     expect([other.redirected, other.status]).toEqual([false, 404]);
   });
 
-  it('shows the same on the tour of the README each time', async () => {
+  it("answers the README's tour the same each time", async () => {
     const receiver = String(await freePort());
     const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
     const [, tour = ''] = /^## A tour\n(.*?)^## /ms.exec(readme) ?? [];
@@ -221,7 +221,7 @@ describe('npm start', () => {
     },
   );
 
-  it('ends on SIGTERM with all that it has started again', async () => {
+  it('ends on SIGTERM with everything that it has restarted', async () => {
     program.signal('SIGTERM');
     expect(await program.exited).toBe('exited with code 0');
     expect(() => readFileSync(join(dir, 'processes.json'))).toThrow('ENOENT');
@@ -248,7 +248,7 @@ it('a program that keeps dying is started again after delays that double up to t
     starts += 1;
     return starts === 2 ? Promise.reject(new Error('not ready')) : Promise.resolve(dying());
   };
-  // One that ran as long as the longest delay would count as well again.
+  // A program that ran as long as the longest delay starts with the shortest one again.
   const delays = { firstMs: 1_000, longestMs: 4_000 };
   try {
     await keepRunning(dying(), startAgain, () => starts === 3, delays);

@@ -64,7 +64,7 @@ describe('a compressed answer', () => {
     ['gzip', gzipSync(LINES)],
     ['deflate', deflateSync(LINES)],
     ['deflate', deflateRawSync(LINES)],
-  ])('that breaks off is shown as far as it came: %s', async (coding, body) => {
+  ])('that breaks off is shown up to the break: %s', async (coding, body) => {
     const { responseBody = '', truncated } = await shown(coding, body.subarray(0, 1_500), 9_000);
     expect(responseBody.length).toBeGreaterThan(1_000);
     expect(LINES.startsWith(responseBody)).toBe(true);
@@ -127,7 +127,7 @@ describe('the charset of an answer', () => {
     },
   );
 
-  it('is honoured of a compressed answer', async () => {
+  it('is honoured in a compressed answer', async () => {
     const body = gzipSync(Buffer.from('gr\xfcn', 'latin1'));
     const head = `${START}Content-Type: text/plain; charset=latin1\r\nContent-Encoding: gzip\r\n`;
     target.answer(

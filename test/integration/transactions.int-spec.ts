@@ -91,7 +91,7 @@ it('leaves half of the connections to others, however many transactions one user
 });
 
 describe('work after the commit', () => {
-  it('runs once others see the changes', async () => {
+  it('runs when others see the changes', async () => {
     let seen: Promise<string[]> | undefined;
     await transactions.run(async () => {
       transactions.afterCommit(() => {

@@ -85,7 +85,7 @@ export class RedisServers {
     this.running.delete(port);
   }
 
-  /** Asks one server, on a connection of its own. */
+  /** Sends a command to one server, on its own connection. */
   async ask(port: number, command: string, ...args: string[]): Promise<unknown> {
     const client = new Redis(port, '127.0.0.1');
     // `call` reports errors, after retries while the server starts.

@@ -77,9 +77,9 @@ export class Program {
   }
 
   /** SIGTERM, and SIGKILL if that takes too long. */
-  async stop() {
+  async stop(ms = STOP_MS) {
     this.signal('SIGTERM');
-    const timer = setTimeout(() => this.signal('SIGKILL'), STOP_MS);
+    const timer = setTimeout(() => this.signal('SIGKILL'), ms);
     const how = await this.exited;
     clearTimeout(timer);
     return how;

@@ -7,23 +7,14 @@ import {
   type ValidationArguments,
 } from 'class-validator';
 import {
-  BIDI_CONTROLS,
-  BIDI_RULE,
+  faultAt,
   type FieldCode,
   type FieldFault,
-  hasBidiControl,
-  hasLength,
-  HTTP_SCHEMES,
-  isPrintable,
-  isTooLongForUrl,
-  isUrl,
-  MAX_URL,
-  numericIdOf,
+  type Part,
+  type Problem,
+  type Schema,
 } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
-import { inAnyCase, type Schema } from './openapi/schema.js';
-import type { Part } from './part.js';
-import { parseTime, TIME_RULE } from './query.js';
 
 /** How a member of a body is read. */
 export interface FieldOptions {
@@ -42,74 +33,53 @@ export interface FieldOptions {
   default?: unknown;
 }
 
-const fields = new Map<object, Map<string, FieldOptions>>();
+/** A member of a body: how it is read, and which values it may have. */
+export interface FieldDescription extends FieldOptions {
+  schema: Schema;
+  /** Its rules in words, but for the type. */
+  wording: readonly string[];
+}
+
+const fields = new Map<object, Map<string, FieldDescription>>();
+
+function describe(target: object, property: PropertyKey, more: Partial<FieldDescription>): void {
+  const known = fields.get(target) ?? new Map<string, FieldDescription>();
+  const described = { schema: {}, wording: [], ...known.get(String(property)), ...more };
+  fields.set(target, known.set(String(property), described));
+}
 
 /** Declares a property of a DTO as a member of the body. Undeclared members are ignored. */
 export function Field(options: FieldOptions = {}): PropertyDecorator {
-  const register: PropertyDecorator = (target, property) => {
-    const known = fields.get(target) ?? new Map<string, FieldOptions>();
-    known.set(String(property), options);
-    fields.set(target, known);
-  };
+  const { required = false, requiredUnless: other, clearable = false } = options;
+  const register: PropertyDecorator = (target, property) => describe(target, property, options);
   const isGiven = (value: unknown): boolean =>
-    value !== undefined && !(options.clearable === true && value === null);
+    value !== undefined && !(clearable && value === null);
   const trim = ({ value }: { value: unknown }): unknown =>
     typeof value === 'string' ? value.trim() : value;
+  const isRequired = required || other !== undefined;
   return applyDecorators(
     register,
     Expose(),
     ...(options.trim === true ? [Transform(trim)] : []),
-    options.required === true || options.requiredUnless !== undefined
-      ? required(options.requiredUnless)
-      : ValidateIf((_, value: unknown) => isGiven(value)),
+    isRequired ? requiredField(other) : ValidateIf((_, value: unknown) => isGiven(value)),
   );
 }
 
-function required(unless: string | undefined): PropertyDecorator {
-  if (unless === undefined) {
-    return Check('required', 'is required', (value) => value !== undefined);
-  }
-  return Check(
-    'required',
-    `or ${unless} is required`,
-    (value, { dto }) => value !== undefined || dto[unless] !== undefined,
-  );
+/** @param other a member that may be given instead */
+function requiredField(other: string | undefined): PropertyDecorator {
+  const says = other === undefined ? 'is required' : `or ${other} is required`;
+  return checkedBy((value, { dto }) => {
+    const isGiven = value !== undefined || (other !== undefined && dto[other] !== undefined);
+    return isGiven ? [] : [{ code: 'required', says }];
+  });
 }
 
-/** The members that a DTO and its base classes declare with {@link Field}. */
-export function fieldsOf(dto: new () => object): Map<string, FieldOptions> {
-  const all = new Map<string, FieldOptions>();
-  for (const prototype of prototypesOf(dto)) {
-    for (const [name, options] of fields.get(prototype) ?? []) {
-      if (!all.has(name)) all.set(name, options);
-    }
-  }
-  return all;
-}
-
-function* prototypesOf(dto: new () => object): Generator<object> {
-  let prototype = dto.prototype as object | null;
-  while (prototype !== null) {
-    yield prototype;
-    prototype = Object.getPrototypeOf(prototype) as object | null;
-  }
-}
-
-/** A rule, in words and as far as JSON Schema can express it. */
-export interface FieldRule {
-  property: string;
+/** A rule of a field that needs more than its value. It only sees values that the field's part accepts. */
+export interface FieldRule<Value> {
   code: FieldCode;
+  /** Begins with "must" or similar. */
   says: string;
-  schema: Schema;
-}
-
-const rules = new Map<object, FieldRule[]>();
-
-/** The rules for a member of a DTO. */
-export function rulesOf(dto: new () => object, property: string): FieldRule[] {
-  return [...prototypesOf(dto)]
-    .flatMap((prototype) => rules.get(prototype) ?? [])
-    .filter((rule) => rule.property === property);
+  holds: (value: Value, context: CheckContext) => boolean;
 }
 
 /** What a rule may use besides the value. */
@@ -118,197 +88,71 @@ export interface CheckContext {
   config: Config;
   /** Whether the body is for a new resource, not for one whose values may be older than a rule. */
   isNew: boolean;
-  /** The faults of values with parts, by field. */
-  inside: Map<string, FieldFault[]>;
 }
 
-const contexts = new WeakMap<object, CheckContext>();
+/** Which values a field may have. If several rules are broken, the last one is reported. */
+export function Is<Value>(part: Part<Value>, ...rules: FieldRule<Value>[]): PropertyDecorator {
+  const { schema } = part;
+  const wording = [...rules.map(({ says }) => says), ...part.wording];
+  return applyDecorators(
+    (target: object, property: PropertyKey) => describe(target, property, { schema, wording }),
+    checkedBy((value, context) => {
+      if (value === undefined) return [];
+      const problems = part.check(value, context.isNew);
+      if (problems.length > 0) return problems;
+      const broken = rules.findLast(({ holds }) => !holds(value as Value, context));
+      return broken ? [broken] : [];
+    }),
+  );
+}
+
+/** A body while it is checked, and the faults that were found so far. */
+interface Checked extends CheckContext {
+  faults: Map<string, FieldFault[]>;
+}
+
+const checked = new WeakMap<object, Checked>();
+
+function checkedBy(
+  check: (value: unknown, context: CheckContext) => readonly Problem[],
+): PropertyDecorator {
+  return (target, property) => {
+    const name = String(property);
+    const validate = (value: unknown, { object = {} }: Partial<ValidationArguments> = {}) => {
+      const context = checked.get(object)!;
+      const faults = check(value, context).map((problem) => faultAt(name, problem));
+      if (faults.length > 0) context.faults.set(name, faults);
+      return faults.length === 0;
+    };
+    const validator = { validate };
+    registerDecorator({ target: target.constructor, propertyName: name, validator });
+  };
+}
 
 /** All faults of an instance of a DTO. */
 export function faultsIn(instance: object, config: Config, isNew: boolean): FieldFault[] {
-  const inside = new Map<string, FieldFault[]>();
-  contexts.set(instance, { dto: instance as Record<string, unknown>, config, isNew, inside });
+  const faults = new Map<string, FieldFault[]>();
+  checked.set(instance, { dto: instance as Record<string, unknown>, config, isNew, faults });
   const errors = validateSync(instance);
   // Or it would stay, with the instance, until a full garbage collection.
-  contexts.delete(instance);
-  return errors.flatMap(
-    ({ property, constraints }) => inside.get(property) ?? [faultOf(property, constraints)],
-  );
+  checked.delete(instance);
+  return errors.flatMap(({ property }) => faults.get(property) ?? []);
 }
 
-/** If a field breaks several rules, the first of these is reported. */
-const PRECEDENCE: readonly FieldCode[] = ['required', 'type', 'length', 'format', 'choice'];
-
-function faultOf(field: string, constraints: Record<string, string> = {}): FieldFault {
-  const code = PRECEDENCE.find((candidate) => candidate in constraints);
-  const [other, message] = Object.entries(constraints)[0] ?? ['format', `${field} is not valid.`];
-  if (code) return { field, code, message: constraints[code] ?? message };
-  return { field, code: other as FieldCode, message };
+/** The members that a DTO and its base classes declare with {@link Field}. */
+export function fieldsOf(dto: new () => object): Map<string, FieldDescription> {
+  const all = new Map<string, FieldDescription>();
+  for (
+    let of = dto.prototype as object | null;
+    of;
+    of = Object.getPrototypeOf(of) as object | null
+  ) {
+    for (const [name, field] of fields.get(of) ?? []) if (!all.has(name)) all.set(name, field);
+  }
+  return all;
 }
 
-/**
- * A rule of a field: its `code`, its wording ("must …") and its test. The test does not run for an absent
- * value, and must accept values of a type that an earlier rule refuses.
- * @param schema the rule as far as JSON Schema can express it, for the API description
- */
-export function Check(
-  code: FieldCode,
-  says: string,
-  test: (value: unknown, context: CheckContext) => boolean,
-  schema: Schema = {},
-): PropertyDecorator {
-  return (target, property) => {
-    const rule = { property: String(property), code, says, schema };
-    rules.set(target, [...(rules.get(target) ?? []), rule]);
-    registerDecorator({
-      name: code,
-      target: target.constructor,
-      propertyName: String(property),
-      validator: {
-        validate: (value: unknown, { object = {} }: Partial<ValidationArguments> = {}) =>
-          (value === undefined && code !== 'required') || test(value, contexts.get(object)!),
-        defaultMessage: () => `${String(property)} ${says}.`,
-      },
-    });
-  };
-}
-
-/** Whether a member of a DTO must be an object. An empty array then counts as an empty one. */
-export function isObjectField(dto: new () => object, property: string): boolean {
-  return rulesOf(dto, property).some(({ schema }) => schema.type === 'object');
-}
-
-/** A value with parts, whose faults say where they are. */
-export function Is({ schema, faultsOf }: Part): PropertyDecorator {
-  return (target, property) => {
-    const test = (value: unknown, { inside }: CheckContext): boolean => {
-      const faults = faultsOf(value, String(property));
-      if (faults.length > 0) inside.set(String(property), faults);
-      return faults.length === 0;
-    };
-    Check('type', '', test, schema)(target, property);
-  };
-}
-
-/** A label: 1 to `max` characters, no control characters. */
-export function IsLabel(max: number): PropertyDecorator {
-  return applyDecorators(
-    IsText(max),
-    HasNoBidiControl(),
-    Check(
-      'format',
-      'must not contain control characters or lone surrogates',
-      (value) => typeof value !== 'string' || isPrintable(value),
-      { pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f${BIDI_CONTROLS}]*$` },
-    ),
-  );
-}
-
-/** For an update, the service checks this, because it knows which values change: see `bidiFaults`. */
-function HasNoBidiControl(): PropertyDecorator {
-  return Check(
-    'format',
-    BIDI_RULE,
-    (value, { isNew }) => !isNew || typeof value !== 'string' || !hasBidiControl(value),
-  );
-}
-
-/** A string. */
-export function IsString(): PropertyDecorator {
-  return Check('type', 'must be a string', (value) => typeof value === 'string', {
-    type: 'string',
-  });
-}
-
-/** A string of 1 to `max` characters. */
-export function IsText(max: number): PropertyDecorator {
-  return applyDecorators(
-    IsString(),
-    Check(
-      'length',
-      `must have 1 to ${String(max)} characters`,
-      (value) => typeof value !== 'string' || hasLength(value, max),
-      { minLength: 1, maxLength: max },
-    ),
-  );
-}
-
-/** An absolute `http` or `https` URL. */
-export function IsHttpUrl(): PropertyDecorator {
-  return IsUrl(HTTP_SCHEMES);
-}
-
-/** An absolute URL of one of the schemes. @param fragment whether the description allows one */
-export function IsUrl(
-  schemes: readonly string[],
-  { fragment = true }: { fragment?: boolean } = {},
-): PropertyDecorator {
-  const inPath = `[^\\s${fragment ? '' : '#'}${BIDI_CONTROLS}]`;
-  return applyDecorators(
-    IsText(MAX_URL),
-    HasNoBidiControl(),
-    Check(
-      'format',
-      `must be an absolute ${schemes.join(' or ')} URL with a valid host and port, and without blanks`,
-      (value) => typeof value !== 'string' || isTooLongForUrl(value) || isUrl(value, schemes),
-      // No `format`: "uri" would refuse non-ASCII letters, which are allowed here.
-      { pattern: `^(?:${schemes.map(inAnyCase).join('|')})://[^/\\\\?#\\s]${inPath}*$` },
-    ),
-  );
-}
-
-/** One of a few exact strings. @param schema a named one that lists them */
-export function IsChoice(
-  choices: readonly string[],
-  schema: Schema = { enum: choices },
-): PropertyDecorator {
-  return applyDecorators(
-    IsString(),
-    Check(
-      'choice',
-      `must be one of ${choices.join(', ')}`,
-      (value) => typeof value !== 'string' || choices.includes(value),
-      schema,
-    ),
-  );
-}
-
-/** The rule for an id in a body, in words. */
-export const ID_RULE =
-  'must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string';
-
-/** The same rule as far as JSON Schema can express it. */
-export const ID_SCHEMA: Schema = { type: 'string', pattern: '^(?:0|[1-9][0-9]{0,18})$' };
-
-/** In descriptions only: client generators do not know members with two types. */
-export const INTEGER_TOO = 'An integer is accepted, too.';
-
-/** An id: an integer or a string of digits, which `numericIdOf` normalises. */
-export function IsId(): PropertyDecorator {
-  const isTextOrNumber = (value: unknown): boolean =>
-    typeof value === 'string' || typeof value === 'number';
-  return applyDecorators(
-    Check('type', 'must be a whole number or a string of digits', isTextOrNumber, {
-      description: INTEGER_TOO,
-    }),
-    Check(
-      'format',
-      ID_RULE,
-      (value) => !isTextOrNumber(value) || numericIdOf(value) !== undefined,
-      ID_SCHEMA,
-    ),
-  );
-}
-
-/** An RFC 3339 time. */
-export function IsTime(): PropertyDecorator {
-  const isTime = (value: unknown) => typeof value !== 'string' || parseTime(value) !== undefined;
-  return applyDecorators(IsString(), Check('format', TIME_RULE, isTime, { format: 'date-time' }));
-}
-
-/** A JSON boolean. */
-export function IsFlag(): PropertyDecorator {
-  return Check('type', 'must be true or false', (value) => typeof value === 'boolean', {
-    type: 'boolean',
-  });
+/** Whether a member must be an object. An empty array then counts as an empty one. */
+export function isObjectField({ schema }: FieldDescription): boolean {
+  return schema.type === 'object';
 }

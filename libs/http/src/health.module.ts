@@ -6,9 +6,7 @@ import {
   Inject,
   Injectable,
   Module,
-  Res,
 } from '@nestjs/common';
-import type { Response } from 'express';
 import {
   CONFIG,
   type Config,
@@ -18,6 +16,9 @@ import {
   UnusableDatabaseError,
 } from '#libs/runtime';
 import { Public } from './access.js';
+import { type Answer, answer } from './answer.js';
+import { describeRoutes } from './openapi/describe.js';
+import { choice, named, object, optional, text } from './openapi/schema.js';
 
 /** When a process counts as ready. */
 export interface Readiness {
@@ -84,13 +85,16 @@ export class HealthController {
 
   /** Reports PostgreSQL and Redis, and whether the process should receive requests. */
   @Get('ready')
-  async ready(@Res({ passthrough: true }) response: Response): Promise<object> {
+  async ready(): Promise<Answer> {
     const [{ isUp: postgres, reason }, { isUp: redis }] = await this.probe();
     const ready =
       postgres && (redis || this.readiness.readyWithoutRedis) && !this.shutdown.hasBegun;
-    response.status(ready ? 200 : 503).setHeader('Cache-Control', 'no-store');
     const stores = { postgres: word(postgres), redis: word(redis) };
-    return { status: word(ready), ...stores, ...(reason !== undefined && { reason }) };
+    const body = { status: word(ready), ...stores, ...(reason !== undefined && { reason }) };
+    return answer(body, {
+      status: ready ? 200 : 503,
+      headers: { 'Cache-Control': 'no-store' },
+    });
   }
 
   /** Concurrent requests share one probe, because anyone may ask at any rate. */
@@ -145,3 +149,47 @@ export class HealthModule {
     };
   }
 }
+
+const upOrDown = (description: string) => choice(description, ['up', 'down']);
+
+const ReadySchema = named(
+  'Readiness',
+  object({
+    status: upOrDown('Whether this process should receive requests.'),
+    postgres: upOrDown('PostgreSQL.'),
+    redis: optional(
+      upOrDown('Redis; missing while the process waits for PostgreSQL or its database schema.'),
+    ),
+    schema: optional(
+      upOrDown('`down` while the process waits until `migrate` has made its database schema.'),
+    ),
+    reason: optional(
+      text(
+        'Why PostgreSQL cannot be used although it answers: it takes no writes, or which setting has a wrong value.',
+        'PostgreSQL is a standby, which takes no writes',
+      ),
+    ),
+  }),
+);
+
+/** The health routes in the API description. */
+export const healthRoutes = [
+  describeRoutes(HealthController, {
+    tag: 'Health',
+    about: 'The service itself; without credentials.',
+    operations: {
+      live: {
+        summary: 'Check whether the process is alive',
+        about: 'The process answers. Nothing else is checked.',
+        answer: named('Liveness', object({ status: choice('Always `up`.', ['up']) })),
+      },
+      ready: {
+        summary: 'Check whether the process is ready',
+        about:
+          'Whether PostgreSQL and Redis take writes, and whether this process should receive requests.',
+        answer: ReadySchema,
+        others: { 503: { about: 'Send requests to another process.', schema: ReadySchema } },
+      },
+    },
+  }),
+];

@@ -1,4 +1,4 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { noteBody } from './strangers.js';
 
@@ -75,4 +75,31 @@ export function messagesFor(app: Express) {
   Object.setPrototypeOf(ExpressResponse.prototype, app.response);
   Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
   return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
+}
+
+const waiting = new WeakSet<IncomingMessage>();
+
+/**
+ * Answers `Expect: 100-continue` only when a route reads the body. Node would request the body at once, even
+ * for a request that is then refused.
+ */
+export function leaveContinueToRoutes(server: Server): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    waiting.add(request);
+    // A refused client may or may not send its body, so the connection cannot be reused.
+    response.setHeader('Connection', 'close');
+    server.emit('request', request, response);
+  });
+}
+
+/** Whether the client waits for `100 Continue` before it sends the body. */
+export function isWaiting(request: IncomingMessage): boolean {
+  return waiting.has(request);
+}
+
+/** Sends `100 Continue` to a client that waits for it. */
+export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
+  if (!waiting.delete(request)) return;
+  response.removeHeader('Connection');
+  response.writeContinue();
 }

@@ -8,7 +8,7 @@ import {
 import type { Request } from 'express';
 import { currentActor, ValidationError } from '#libs/kernel';
 import { IdempotencyKeys, type KeyedRequest } from '#libs/runtime';
-import { entityTag } from './entity-tag.js';
+import { type Answer, answer } from './answer.js';
 import { pathOf } from './request.js';
 
 /** Visible ASCII. Node joins repeated headers with a blank, so they do not match. */
@@ -24,7 +24,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 export type Once = (
   make: () => Promise<string>,
   options?: { hasVersion: boolean },
-) => Promise<{ href: string }>;
+) => Promise<Answer>;
 
 /** Passes the request to {@link Once}. The API description recognises idempotent routes by this function. */
 export function requestOf(_: unknown, context: ExecutionContext): Request {
@@ -42,10 +42,11 @@ class OncePipe implements PipeTransform<Request, Once> {
       const made = keyed
         ? await this.keys.once(keyed, make)
         : { href: await make(), repeated: false };
-      request.res?.setHeader('Location', made.href);
-      if (made.repeated) request.res?.setHeader('Idempotency-Replayed', 'true');
-      else if (hasVersion) request.res?.setHeader('ETag', entityTag(1));
-      return { href: made.href };
+      const body = { href: made.href };
+      if (made.repeated) {
+        return answer(body, { location: made.href, headers: { 'Idempotency-Replayed': 'true' } });
+      }
+      return answer(body, { location: made.href, ...(hasVersion && { version: 1 }) });
     };
   }
 }

@@ -1,8 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { FairSemaphore, RateLimitedError, swapRemove } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
-import { endOf } from './request-end.js';
+import { endOf } from './request.js';
 
 /** Limits for an account in one process. Honest clients stay far below them. */
 const MAX_REQUESTS = 200;
@@ -15,17 +15,6 @@ const READS_PER_ACCOUNT = 1;
  */
 const MOST_PAUSES = 9;
 const RETRY_AFTER_MS = 1_000;
-
-/** A request of an account, until the client has received its answer. */
-export interface RequestInFlight {
-  /** Runs a query that is not a lookup by key. Accounts alternate on half of the connections. */
-  read: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /**
-   * Sets how many bytes are in memory of the body, or of an answer that is not sent yet.
-   * @throws RateLimitedError
-   */
-  hold: (bytes: number) => void;
-}
 
 /** A request, and how many bytes of it are in memory besides what is being sent. */
 interface Held {
@@ -88,6 +77,15 @@ export function readInTurn<Result>(
 ): Promise<Result> {
   return inFlight?.read(work) ?? work();
 }
+
+/** Runs a query that is not a lookup by key: see {@link readInTurn}. */
+export type Turn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** The {@link Turn} of a request. */
+export const InTurn = createParamDecorator((_: unknown, context: ExecutionContext): Turn => {
+  const request = context.switchToHttp().getRequest<Request>();
+  return (work) => readInTurn(request, work);
+});
 
 /** Bytes of bodies and answers in memory. */
 function bytesOf(account: readonly Held[]): number {

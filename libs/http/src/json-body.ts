@@ -63,14 +63,15 @@ export function validDto<Dto extends object>(
   const members: Record<string, unknown> = {};
   // Given as they are, because class-transformer would copy them in all their depth.
   const nested: Record<string, unknown> = {};
-  for (const [name, { raw }] of fieldsOf(dto)) {
+  for (const [name, field] of fieldsOf(dto)) {
     if (!Object.hasOwn(body.value, name)) continue;
     const value = body.value[name];
     if (value === null && isNew) continue;
-    let given = raw === true && value !== null ? rawMember(body.text, name) : value;
+    const isRaw = field.raw === true;
+    let given = isRaw && value !== null ? rawMember(body.text, name) : value;
     // PHP turns an empty object into an empty array when it sends a resource back.
-    if (Array.isArray(value) && value.length === 0 && isObjectField(dto, name)) {
-      given = raw === true ? '{}' : {};
+    if (Array.isArray(value) && value.length === 0 && isObjectField(field)) {
+      given = isRaw ? '{}' : {};
     }
     (typeof given === 'object' ? nested : members)[name] = given;
   }

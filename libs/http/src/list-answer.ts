@@ -2,12 +2,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import type { Found, Page } from '#libs/kernel';
-import { type HrefBuilder, hrefBuilder } from './href.js';
+import { Answer, answerJson, startJson } from './answer.js';
 import { readInTurn } from './in-flight.js';
-import { pathOf } from './request.js';
+import { type HrefBuilder, hrefBuilder, pathOf } from './request.js';
 import type { View } from './view.js';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 /** Longer answers are streamed. */
 const WHOLE_BYTES = 256 << 10;
 /** How much of a list is read at a time. */
@@ -32,14 +31,6 @@ interface Chunk {
   isCutShort: boolean;
 }
 
-/** Answers with complete JSON text. */
-export function answerJson(response: Response, text: string | Buffer, status = 200): void {
-  response.statusCode = status;
-  response.setHeader('Content-Type', JSON_TYPE);
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  response.end(text);
-}
-
 /**
  * Answers with JSON text that is generated in pieces as the client reads it. A short text is sent whole; of a
  * long one, only the next pieces are in memory.
@@ -60,7 +51,8 @@ export async function answerPieces(
     start += piece.value;
     request.inFlight?.hold(start.length);
   }
-  response.status(200).setHeader('Content-Type', JSON_TYPE);
+  response.statusCode = 200;
+  startJson(response);
   response.write(start);
   start = '';
   request.inFlight?.hold(0);
@@ -77,44 +69,63 @@ export async function answerPieces(
   }
 }
 
-/** The rows of a list as a JSON array, for {@link answerPieces}. */
-export async function* arrayPieces<Row extends { id: string }>(
-  request: Request,
-  source: Source<Row>,
-  part: { after?: string | undefined; most?: number } = {},
-): AsyncGenerator<string> {
-  yield* joined(chunksOf(new ListReader(request, source), part));
+/** A list inside another resource. */
+interface NestedList<Row> extends Source<Row> {
+  name: string;
+  /** The id after which it begins. */
+  after?: string;
+  /** How many rows it has at most. */
+  most?: number;
+  /** Members that follow it. */
+  others?: object;
 }
 
-/** Appends a member, and those of another object, to the JSON text of an object, for {@link answerPieces}. */
-export async function* withMember(
-  object: string,
-  name: string,
-  value: AsyncGenerator<string>,
-  others?: object,
+/** A resource as its view shows it, and a list, which is read as it is sent. */
+export function shownWithList<Row, Inner extends { id: string }>(
+  view: View<Row>,
+  row: Row,
+  list: NestedList<Inner>,
+): Answer {
+  return new Answer((request, response) => {
+    const text = view.text(row, hrefBuilder(request));
+    return answerPieces(request, response, piecesOf(text, list, request));
+  });
+}
+
+async function* piecesOf<Row extends { id: string }>(
+  text: string,
+  { name, others, ...list }: NestedList<Row>,
+  request: Request,
 ): AsyncGenerator<string> {
-  yield `${object.slice(0, -1)},"${name}":`;
-  yield* value;
+  yield `${text.slice(0, -1)},"${name}":`;
+  yield* joined(chunksOf(new ListReader(request, list), list));
   yield others ? `,${JSON.stringify(others).slice(1)}` : '}';
 }
 
 /**
- * Answers with a list as a bare array. With `limit` it is one page, with `Link: <…>; rel="next"` if there is
- * more; without it, it is the whole list.
+ * A list as a bare array. With `limit` it is one page, with `Link: <…>; rel="next"` if there is more; without it,
+ * it is the whole list, which is read as it is sent.
  */
-export async function answerList<Row extends { id: string }>(
-  request: Request,
-  response: Response,
+export function listed<Row extends { id: string }>(
   page: Partial<Page>,
   read: Source<Row>['read'],
   view: View<Row>,
+): Answer {
+  return new Answer((request, response) => {
+    const list = new ListReader(request, { read, view });
+    const { limit, after } = page;
+    return limit === undefined
+      ? answerPieces(request, response, joined(chunksOf(list, { after })))
+      : answerPage(list, request, response, { limit, after });
+  });
+}
+
+async function answerPage<Row extends { id: string }>(
+  list: ListReader<Row>,
+  request: Request,
+  response: Response,
+  { limit, after }: { limit: number; after: string | undefined },
 ): Promise<void> {
-  const { limit, after } = page;
-  if (limit === undefined) {
-    await answerPieces(request, response, arrayPieces(request, { read, view }, { after }));
-    return;
-  }
-  const list = new ListReader(request, { read, view });
   const ids: string[] = [];
   let texts: string[] = [];
   let bytes = 0;

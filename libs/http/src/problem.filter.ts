@@ -1,14 +1,58 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import { addAbortListener } from 'node:events';
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  HttpException,
+  Injectable,
+} from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { addressGroup, BusyError, DomainError, NotFoundError } from '#libs/kernel';
+import { addressGroup, BusyError, DomainError, LRUCache, NotFoundError } from '#libs/kernel';
 import { Log, translateDatabaseError } from '#libs/runtime';
+import { MethodNotAllowedError, NoRouteError, noRouteFor } from './known-routes.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
-import { Refusals } from './refusals.js';
-import { endOf } from './request-end.js';
+import { endOf } from './request.js';
 import { noteRefused } from './strangers.js';
 
 /** The `Retry-After` of a client while a store is unavailable. */
 const RETRY_AFTER_S = 5;
+
+/** The time between two refusals of the same party: an account or, before a login, an address. */
+const APART_MS = 100;
+const LONGEST_MS = 5_000;
+/** Parties to remember. */
+const REMEMBERED = 5_000;
+
+/**
+ * Slows down an address or account that keeps being refused. A refusal costs about as much as a success,
+ * and clients that retry immediately would keep the process busy with nothing else.
+ */
+@Injectable()
+export class Refusals {
+  /** When each party's next refusal may be sent. */
+  private readonly due = new LRUCache<string, number>({ max: REMEMBERED });
+
+  /**
+   * Resolves when this party's refusal may be sent: the first at once, then ten a second.
+   * @param end the end of its request, after which nobody waits for it
+   */
+  async pace(party: string, end: () => AbortSignal): Promise<void> {
+    const now = performance.now();
+    const next = Math.max(now, this.due.get(party) ?? 0);
+    const isFull = next > now + LONGEST_MS;
+    if (!isFull) this.due.set(party, next + APART_MS);
+    // Random, because refusals beyond the limit would otherwise all be sent together.
+    const due = isFull ? now + LONGEST_MS * (1 - Math.random() / 5) : next;
+    if (due <= now) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, due - now);
+      addAbortListener(end(), () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
 
 /** Answers every error in the one error format; an unknown error becomes a 500 without details. */
 @Catch()
@@ -21,7 +65,7 @@ export class ProblemFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    const error = this.domainErrorOf(thrown);
+    const error = domainErrorOf(thrown, request);
     // Under overload, logging a stack for each request would make it worse.
     if (STATUS_OF[error.kind] >= 500 && !(error instanceof BusyError)) {
       this.log.error({ requestId: request.requestId, err: thrown }, 'request failed');
@@ -50,6 +94,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (error.kind === 'unauthorized' && request.get('Sec-Fetch-Site') !== 'same-origin') {
       response.setHeader('WWW-Authenticate', 'Basic realm="switchhook", charset="UTF-8"');
     }
+    if (error instanceof MethodNotAllowedError) response.setHeader('Allow', error.allowed);
     const wait = error.retryAfterS ?? (error.kind === 'unavailable' ? RETRY_AFTER_S : undefined);
     if (wait !== undefined) response.setHeader('Retry-After', String(wait));
     const body = problemOf(error, {
@@ -60,14 +105,14 @@ export class ProblemFilter implements ExceptionFilter {
     response.setHeader('Content-Type', PROBLEM_TYPE);
     return request.method === 'HEAD' ? undefined : JSON.stringify(body);
   }
+}
 
-  private domainErrorOf(thrown: unknown): DomainError {
-    const error = translateDatabaseError(thrown);
-    if (error instanceof DomainError) return error;
-    if (error instanceof HttpException && error.getStatus() === 404)
-      return new NotFoundError('path');
-    return new DomainError('internal', 'internal_error', 'Something went wrong on our side.');
-  }
+function domainErrorOf(thrown: unknown, request: Request): DomainError {
+  if (thrown instanceof NoRouteError) return noRouteFor(request);
+  const error = translateDatabaseError(thrown);
+  if (error instanceof DomainError) return error;
+  if (error instanceof HttpException && error.getStatus() === 404) return new NotFoundError('path');
+  return new DomainError('internal', 'internal_error', 'Something went wrong on our side.');
 }
 
 const REFUSALS: ReadonlySet<DomainError['kind']> = new Set(['unauthorized', 'rate_limited']);

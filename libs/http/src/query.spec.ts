@@ -2,7 +2,7 @@ import { parse } from 'node:querystring';
 import type { Request } from 'express';
 import { expect, it } from 'vitest';
 import { ValidationError } from '#libs/kernel';
-import { QueryReader, timesOf } from './query.js';
+import { QueryReader } from './query.js';
 
 /** Like Express with its parser "simple". */
 function readerOf(query: string): QueryReader {
@@ -11,7 +11,7 @@ function readerOf(query: string): QueryReader {
 
 function timesIn(query: string) {
   const reader = readerOf(query);
-  const times = timesOf(reader);
+  const times = reader.times();
   reader.done();
   return times;
 }

@@ -11,7 +11,7 @@ import {
   ValidationError,
 } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
-import { isWaiting, sendContinue } from './continue.js';
+import { isWaiting, sendContinue } from './http-messages.js';
 import { configOf } from './request.js';
 
 /** A request body: its text as it was sent, and the parsed value. */

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import ipaddr from 'ipaddr.js';
 import { DomainError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
-import { ambiguityIn } from './ambiguity.js';
 import { disconnectStalledReader, MAX_HEADERS } from './connection-limits.js';
-import { ignoreFurtherRequests } from './lingering-close.js';
+import { ignoreFurtherRequests } from './connection-close.js';
 import { pathOf } from './request.js';
-import { setSecurityHeaders } from './security-headers.js';
+import { setSecurityHeaders } from './browsers.js';
 
 const TOO_MANY_HEADERS = `The request must have at most ${String(MAX_HEADERS)} headers.`;
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
@@ -85,4 +87,69 @@ function escapeInvalidEscapes(request: Request): void {
   } catch {
     request.url = path.replaceAll('%', '%25') + request.url.slice(path.length);
   }
+}
+
+/**
+ * Finds a part of a request that a proxy in front of us may interpret differently, which allows request
+ * smuggling (RFC 9112, section 11.2). Node's parser refuses most such requests; this catches the rest. A
+ * target in absolute form with a different Host is not ambiguous, because the header is then ignored (section
+ * 3.2.2).
+ * @returns the error message, if there is such a part
+ */
+export function ambiguityIn(request: IncomingMessage): string | undefined {
+  const { httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;
+  if (httpVersionMajor !== 1) return 'The version of HTTP must be 1.0 or 1.1.';
+  const encoding = headers['transfer-encoding'];
+  if (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || httpVersionMinor === 0)) {
+    return 'The header Transfer-Encoding must be chunked or absent, and absent in HTTP/1.0.';
+  }
+  if (hasTwoHosts(rawHeaders)) return 'The header Host must be given only once.';
+  return undefined;
+}
+
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+}
+
+/** Only the end of the header is read, which has room for ten proxies and more. Strangers write the rest. */
+const MAX_LENGTH = 512;
+/** An address with a port, or in brackets: `192.0.2.1:5678`, `[2001:db8::1]:5678`, `[2001:db8::1]`. */
+const WITH_PORT = /^(?:\[(.*)\]|([^:]*))(?::\d{1,5})?$/;
+
+/**
+ * Rewrites `X-Forwarded-For`, so that Express, which does not know ports, gets addresses alone. Entries before one
+ * that is no address, such as `unknown`, do not count: the proxy that sent it then stands for the client.
+ */
+export const readForwardedFor: RequestHandler = ({ headers }, _, next) => {
+  const header = headers['x-forwarded-for'];
+  if (typeof header === 'string') headers['x-forwarded-for'] = addressesIn(header).join(', ');
+  next();
+};
+
+function addressesIn(header: string): string[] {
+  const entries = header.slice(-MAX_LENGTH).split(',');
+  // It may be the end of a longer one.
+  if (header.length > MAX_LENGTH) entries.shift();
+  const addresses: string[] = [];
+  for (const entry of entries.reverse()) {
+    const text = entry.trim();
+    // A list may have empty elements (RFC 9110, section 5.6.1).
+    if (text === '') continue;
+    const address = addressIn(text);
+    if (address === undefined) break;
+    addresses.unshift(address);
+  }
+  return addresses;
+}
+
+/** The address of an entry in canonical form. */
+function addressIn(entry: string): string | undefined {
+  const [, bracketed, plain] = WITH_PORT.exec(entry) ?? [];
+  const address = bracketed ?? plain ?? entry;
+  return isIP(address) === 0 ? undefined : ipaddr.process(address).toString();
 }

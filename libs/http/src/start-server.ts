@@ -19,8 +19,8 @@ import {
 } from '#libs/runtime';
 import { LIMITS, limitConnections } from './connection-limits.js';
 import { createHttpApplication } from './http-application.js';
-import { isEnding } from './lingering-close.js';
-import { limitPipeline } from './pipeline-limit.js';
+import { isEnding } from './connection-close.js';
+import { limitPipeline } from './connection-limits.js';
 import { PROBLEM_TYPE, problemOf } from './problem.js';
 import { pathOf } from './request.js';
 

@@ -1,8 +1,6 @@
 import type { Request } from 'express';
 import leven from 'leven';
-import type { FieldFault } from '#libs/kernel';
-import type { Schema } from './openapi/schema.js';
-import { inside, isObject } from './part.js';
+import { type FieldFault, isObject, pointerTo, type Schema } from '#libs/kernel';
 
 const STRICT = /^\s*handling\s*=\s*"?strict"?\s*(?:;|$)/i;
 /** Longer names are cut, and so are more faults than this: both come from the request. */
@@ -54,5 +52,5 @@ function mostSimilar(name: string, known: readonly string[]): string | undefined
 }
 
 function fieldOf(at: string, name: string): string {
-  return at === '' ? name : inside(at, name);
+  return at === '' ? name : pointerTo(at, [name]);
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RawJson } from '#libs/kernel';
-import { schema } from './openapi/index.js';
+import * as schema from './openapi/schema.js';
 import { computed, viewOf } from './view.js';
 
 interface Shop {

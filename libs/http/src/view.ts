@@ -1,5 +1,5 @@
 import { RawJson } from '#libs/kernel';
-import type { HrefBuilder } from './href.js';
+import type { HrefBuilder } from './request.js';
 import { named, object, type Optional, type Schema } from './openapi/schema.js';
 
 type Present = object | string | number | boolean;

@@ -48,3 +48,33 @@ export {
   tooDeepAt,
   tooManyValuesAt,
 } from './json.js';
+export { importedId, ImportRecord, recordFault } from './import-record.js';
+export {
+  anyObject,
+  faultAt,
+  flag,
+  httpUrl,
+  inside,
+  integer,
+  INTEGER_TOO,
+  isObject,
+  isStringOrNumber,
+  label,
+  listOf,
+  numericId,
+  oneOf,
+  type Part,
+  partOf,
+  pointerTo,
+  type Problem,
+  requireValid,
+  type Schema,
+  storableText,
+  string,
+  text,
+  time,
+  typed,
+  url,
+  wordOf,
+} from './part.js';
+export { parseTime, TIME_RULE } from './time.js';

@@ -64,7 +64,7 @@ export const lockedDelivery: FaultCase = {
   check: (installation) =>
     Promise.resolve([
       ...breachesOf(experience(installation)),
-      ...(lost() === 0 ? [] : ['what was locked never arrived']),
+      ...(lost() === 0 ? [] : ['the locked deliveries never arrived']),
     ]),
   notes,
 };
@@ -129,7 +129,7 @@ export const lockedPartition: FaultCase = {
       }),
     );
     await eventually(async () => (await installation.pending()) < RATE, Boolean, {
-      what: 'what came meanwhile is delivered',
+      what: 'events accepted in the meantime are delivered',
     });
     await sleep(SOON_MS);
     span = await watched(installation, () => sleep(AFTERWARDS_MS));

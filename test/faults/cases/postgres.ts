@@ -22,7 +22,9 @@ const DISK = '160m';
 
 /** Producers must have been told explicitly to retry. */
 function wasUnavailable({ producer }: Installation): Promise<string[]> {
-  return Promise.resolve(producer.failures.unavailable > 0 ? [] : ['nobody was answered with 503']);
+  return Promise.resolve(
+    producer.failures.unavailable > 0 ? [] : ['no request was answered with 503'],
+  );
 }
 
 export const postgresRestarted: FaultCase = {

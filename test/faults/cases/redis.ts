@@ -41,7 +41,7 @@ async function whileOccupied(
     () =>
       some(`webhooks WHERE target_url LIKE '%/first' AND NOT backlog AND failing_since IS NULL`),
     Boolean,
-    { what: 'what is accepted goes onto the queue at once' },
+    { what: 'new events go to the queue at once' },
   );
   for (const worker of workers) worker.signal('SIGSTOP');
   try {

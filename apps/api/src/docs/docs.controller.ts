@@ -1,6 +1,5 @@
-import type { Request, Response } from 'express';
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import { baseUrlOf, describeRoutes, Public, schema } from '#libs/http';
+import { Controller, Get, Inject } from '@nestjs/common';
+import { Answer, baseUrlOf, describeRoutes, Public, schema } from '#libs/http';
 
 /**
  * Injection token of the API description: JSON text without servers and the opening brace. It is generated once, on
@@ -15,14 +14,16 @@ export class DocsController {
   constructor(@Inject(API_DESCRIPTION) private readonly description: () => Buffer) {}
 
   @Get('openapi.json')
-  openApi(@Req() request: Request, @Res() response: Response): void {
-    // All answers share this large text; only the servers differ.
-    const start = Buffer.from(`{"servers":${JSON.stringify([{ url: baseUrlOf(request) }])},`);
-    const rest = this.description();
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', start.length + rest.length);
-    response.write(start);
-    response.end(rest);
+  openApi(): Answer {
+    return new Answer((request, response) => {
+      // All answers share this large text; only the servers differ.
+      const start = Buffer.from(`{"servers":${JSON.stringify([{ url: baseUrlOf(request) }])},`);
+      const rest = this.description();
+      response.setHeader('Content-Type', 'application/json; charset=utf-8');
+      response.setHeader('Content-Length', start.length + rest.length);
+      response.write(start);
+      response.end(rest);
+    });
   }
 }
 

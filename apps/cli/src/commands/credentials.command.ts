@@ -72,7 +72,7 @@ async function add(name: string, options: AddOptions): Promise<void> {
 
 async function timeOf(text: string): Promise<Date> {
   // Loaded lazily, so that `--help` stays fast.
-  const { parseTime } = await import('#libs/http');
+  const { parseTime } = await import('#libs/kernel');
   const time = parseTime(text);
   if (!time) throw new CommandFailure('--expires-at must be a time such as 2027-01-31T12:00:00Z.');
   return time;

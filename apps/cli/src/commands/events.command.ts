@@ -28,7 +28,7 @@ export function addEventsCommands(program: Command): void {
     .addHelpText('after', example('events send --application 1'));
   const command = events
     .command('send')
-    .description('send sample events, by default one of each kind, or those of a file');
+    .description('send sample events, by default one of each kind, or the events of a file');
   withApiOptions(command, 'platform')
     .option(
       '--from-file <file>',

@@ -1,4 +1,12 @@
-import { type FieldFault, isStorable } from '#libs/kernel';
+import {
+  type FieldFault,
+  INTEGER_TOO,
+  isStorable,
+  isStringOrNumber,
+  label,
+  typed,
+  wordOf,
+} from '#libs/kernel';
 
 /** How an application is driven. */
 export const API_TYPES = ['scripting', 'webapi'] as const;
@@ -6,10 +14,13 @@ export type ApiType = (typeof API_TYPES)[number];
 
 export const DEFAULT_API_TYPE: ApiType = 'scripting';
 
-/** The type that a text names, in any case; undefined if it names none. */
-export function apiTypeOf(text: string): ApiType | undefined {
-  return API_TYPES.find((type) => type === text.toLowerCase());
+/** The type that a text names, in any case; undefined for anything else. */
+export function apiTypeOf(value: unknown): ApiType | undefined {
+  return API_TYPES.find((type) => typeof value === 'string' && type === value.toLowerCase());
 }
+
+/** A type in a request, in any case. */
+export const apiTypePart = wordOf(API_TYPES);
 
 /** The content of a new application. */
 export interface NewApplication {
@@ -38,8 +49,8 @@ export type ApplicationContent = Pick<
   'name' | 'apiType' | 'voiceUrl' | 'messagingUrl' | 'environmentId'
 >;
 
-/** The longest name, in characters. */
-export const MAX_NAME = 255;
+/** A name in a request. */
+export const namePart = label(255);
 
 /** Exists on every installation, and is not billed. */
 const DEVELOPMENT_ENVIRONMENT = '1';
@@ -117,3 +128,13 @@ export function environmentIdOf(reference: unknown): string | undefined {
   if (typeof reference !== 'string' || !isStorable(reference)) return undefined;
   return NUMBER.test(reference) ? reference : ADDRESS.exec(reference)?.[1];
 }
+
+/** A reference to an environment in a request. */
+export const environmentReference = typed('must be a number or a string', isStringOrNumber, {
+  type: 'string',
+}).and(
+  'format',
+  'must be the address or the id of an environment',
+  (value) => environmentIdOf(value) !== undefined,
+  { description: INTEGER_TOO, pattern: '^(?:[0-9]+|\\S*/v1/environments/[0-9]+/?)$' },
+);

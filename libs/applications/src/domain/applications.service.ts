@@ -7,10 +7,11 @@ import {
   isNumericId,
   NotFoundError,
   type Page,
+  recordFault,
   Transactions,
   ValidationError,
 } from '#libs/kernel';
-import { faultAt, readImport } from './application-import.js';
+import { readImport } from './application-import.js';
 import {
   type Application,
   type ApplicationChanges,
@@ -96,7 +97,7 @@ export class ApplicationsService {
 
   /**
    * Updates an application. If no value changes, nothing is written.
-   * @returns its version then
+   * @returns the resulting version
    * @throws NotFoundError, PreconditionFailedError, ValidationError
    */
   async update(
@@ -167,12 +168,14 @@ export class ApplicationsService {
     const taken = await this.imports.takenIds(applications.flatMap(({ id }) => id ?? []));
     const unknownEnvironments = await this.unknownEnvironments(applications);
     return applications.flatMap(({ id, userId, environmentId }, index) => [
-      ...(id !== undefined && taken.has(id) ? [faultAt(index, 'id', 'conflict', 'is taken')] : []),
+      ...(id !== undefined && taken.has(id)
+        ? [recordFault(index, 'id', 'conflict', 'is taken')]
+        : []),
       ...(accounts.has(userId)
         ? []
-        : [faultAt(index, 'userId', 'unknown_reference', 'names no account')]),
+        : [recordFault(index, 'userId', 'unknown_reference', 'names no account')]),
       ...(environmentId !== null && unknownEnvironments.has(environmentId)
-        ? [faultAt(index, 'environment', 'unknown_reference', UNKNOWN_ENVIRONMENT)]
+        ? [recordFault(index, 'environment', 'unknown_reference', UNKNOWN_ENVIRONMENT)]
         : []),
     ]);
   }

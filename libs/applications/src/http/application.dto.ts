@@ -1,47 +1,17 @@
-import { applyDecorators } from '@nestjs/common';
-import { Check, Field, INTEGER_TOO, IsHttpUrl, IsLabel, IsString, schema } from '#libs/http';
+import { computed, Field, Is, schema, viewOf } from '#libs/http';
+import { httpUrl } from '#libs/kernel';
 import {
   API_TYPES,
-  type ApiType,
   apiTypeOf,
+  apiTypePart,
+  type Application,
   type ApplicationChanges,
   DEFAULT_API_TYPE,
   environmentIdOf,
-  MAX_NAME,
+  environmentReference,
+  namePart,
   type NewApplication,
 } from '../domain/application.js';
-
-function IsApiType(): PropertyDecorator {
-  return applyDecorators(
-    IsString(),
-    Check(
-      'choice',
-      `must be one of ${API_TYPES.join(', ')}, in whatever case`,
-      (value) => typeof value !== 'string' || apiTypeOf(value) !== undefined,
-      { pattern: `^(?:${API_TYPES.map(schema.inAnyCase).join('|')})$` },
-    ),
-  );
-}
-
-/** Whether the two names of one field do not contradict each other. */
-function agrees(platform: unknown, { apiType }: Record<string, unknown>): boolean {
-  if (typeof platform !== 'string' || typeof apiType !== 'string') return true;
-  return apiTypeOf(platform) === apiTypeOf(apiType);
-}
-
-function IsEnvironmentReference(): PropertyDecorator {
-  const isReference = (value: unknown): value is string | number =>
-    typeof value === 'string' || typeof value === 'number';
-  return applyDecorators(
-    Check('type', 'must be a number or a string', isReference, { type: 'string' }),
-    Check(
-      'format',
-      'must be the address or the id of an environment',
-      (value) => !isReference(value) || environmentIdOf(value) !== undefined,
-      { description: INTEGER_TOO, pattern: '^(?:[0-9]+|\\S*/v1/environments/[0-9]+/?)$' },
-    ),
-  );
-}
 
 const API_TYPE = { about: 'How the application is driven.', example: 'webapi' };
 const NAME = { about: 'The name; it need not be unique.', example: 'Shop' };
@@ -56,46 +26,47 @@ class ApplicationDto {
     about: 'The URL that drives its messages (SMS).',
     example: 'https://shop.example.com/sms',
   })
-  @IsHttpUrl()
+  @Is(httpUrl())
   messagingUrl?: string | null;
 
   @Field({
     about: 'The environment that it runs in. By default a development environment.',
     example: 'https://api.example.com/v1/environments/2',
   })
-  @IsEnvironmentReference()
+  @Is(environmentReference)
   environment?: string | number;
 
   @Field({ ...API_TYPE, about: `${API_TYPE.about} By default ${DEFAULT_API_TYPE}.` })
-  @IsApiType()
+  @Is(apiTypePart)
   apiType?: string;
 }
 
 /** `POST /v1/applications` */
 export class CreateApplicationDto extends ApplicationDto {
   @Field({ required: true, trim: true, ...NAME })
-  @IsLabel(MAX_NAME)
+  @Is(namePart)
   name!: string;
 
   @Field({ requiredUnless: 'messagingUrl', ...VOICE_URL })
-  @IsHttpUrl()
+  @Is(httpUrl())
   voiceUrl?: string;
 
   @Field({ ...API_TYPE, about: 'Another name for apiType.' })
-  @IsApiType()
-  @Check('conflict', 'must equal apiType when both are given', (value, { dto }) =>
-    agrees(value, dto),
-  )
+  @Is(apiTypePart, {
+    code: 'conflict',
+    says: 'must equal apiType when both are given',
+    holds: (platform, { dto: { apiType } }) =>
+      typeof apiType !== 'string' || apiTypeOf(platform) === apiTypeOf(apiType),
+  })
   platform?: string;
 
   application(): NewApplication {
-    const apiType = this.apiType ?? this.platform;
     return {
       name: this.name,
       voiceUrl: this.voiceUrl,
       messagingUrl: this.messagingUrl ?? undefined,
       environmentId: environmentIdOf(this.environment),
-      apiType: typeOf(apiType),
+      apiType: apiTypeOf(this.apiType ?? this.platform),
     };
   }
 }
@@ -103,11 +74,11 @@ export class CreateApplicationDto extends ApplicationDto {
 /** `PUT /v1/applications/:id` */
 export class UpdateApplicationDto extends ApplicationDto {
   @Field({ trim: true, ...NAME })
-  @IsLabel(MAX_NAME)
+  @Is(namePart)
   name?: string;
 
   @Field({ clearable: true, ...VOICE_URL })
-  @IsHttpUrl()
+  @Is(httpUrl())
   voiceUrl?: string | null;
 
   @Field({
@@ -115,7 +86,7 @@ export class UpdateApplicationDto extends ApplicationDto {
     about:
       'Another name for apiType. The one of the two that differs from the stored value counts.',
   })
-  @IsApiType()
+  @Is(apiTypePart)
   platform?: string;
 
   changes(): ApplicationChanges {
@@ -124,12 +95,46 @@ export class UpdateApplicationDto extends ApplicationDto {
       voiceUrl: this.voiceUrl,
       messagingUrl: this.messagingUrl,
       environmentId: environmentIdOf(this.environment),
-      apiType: typeOf(this.apiType),
-      platform: typeOf(this.platform),
+      apiType: apiTypeOf(this.apiType),
+      platform: apiTypeOf(this.platform),
     };
   }
 }
 
-function typeOf(text: string | undefined): ApiType | undefined {
-  return text === undefined ? undefined : apiTypeOf(text);
-}
+const { optional } = schema;
+
+/** An application in the form that answers contain. */
+export const ApplicationView = viewOf<Application>()('Application', {
+  href: computed(schema.href('The address.', 'applications/5080983'), ({ id }, href) =>
+    href('applications', id),
+  ),
+  id: schema.numericId('The id, which is the last segment of `href`.', '5080983'),
+  name: schema.text('The name.', 'Shop'),
+  platform: computed(
+    schema.choice('Always the same as `apiType`.', API_TYPES, 'webapi'),
+    ({ apiType }) => apiType,
+  ),
+  apiType: schema.choice('How the application is driven.', API_TYPES, 'webapi'),
+  voiceUrl: optional(
+    schema.text('The URL that drives its voice calls.', 'https://shop.example.com/voice'),
+  ),
+  messagingUrl: optional(
+    schema.text('The URL that drives its messages (SMS).', 'https://shop.example.com/sms'),
+  ),
+  environment: computed(
+    optional(schema.href('The environment that it runs in.', 'environments/2')),
+    ({ environmentId }, href) => environmentId && href('environments', environmentId),
+  ),
+  userId: computed(schema.accountNumber('The user who owns it.'), ({ userId }) => Number(userId)),
+  user: computed(schema.href('The address of that user.', 'users/83346'), ({ userId }, href) =>
+    href('users', userId),
+  ),
+  partition: optional(
+    schema.text(
+      'Only for applications from before environments existed: `Production` means billable.',
+      'Production',
+    ),
+  ),
+  createdAt: schema.time('When it was made.'),
+  updatedAt: schema.time('When a field last changed.'),
+});

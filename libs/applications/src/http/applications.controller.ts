@@ -1,23 +1,23 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
 import {
-  answerList,
-  entityTag,
+  type Answer,
+  answer,
   Href,
   type HrefBuilder,
   Idempotent,
   IfMatch,
   JsonBody,
+  listed,
   type Once,
-  QueryReader,
+  QueryOf,
+  shown,
   type VersionCheck,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import type { Page } from '#libs/kernel';
 import { ApplicationsService } from '../domain/applications.service.js';
-import { CreateApplicationDto, UpdateApplicationDto } from './application.dto.js';
-import { ApplicationView } from './application.view.js';
+import { ApplicationView, CreateApplicationDto, UpdateApplicationDto } from './application.dto.js';
 
 /** The applications of the caller's account (specification, section 4.1). */
 @Controller('v1/applications')
@@ -26,28 +26,17 @@ export class ApplicationsController {
   constructor(private readonly applications: ApplicationsService) {}
 
   @Get()
-  async list(
+  list(
     @CurrentUser() { userId }: Principal,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const query = new QueryReader(request);
-    const page = query.optionalPage();
-    query.done();
-    const read = (of: Page) => this.applications.list(userId, of);
-    await answerList(request, response, page, read, ApplicationView);
+    @QueryOf((query) => query.optionalPage()) page: Partial<Page>,
+  ): Answer {
+    return listed(page, (of) => this.applications.list(userId, of), ApplicationView);
   }
 
   @Get(':id')
-  async show(
-    @CurrentUser() { userId }: Principal,
-    @Param('id') id: string,
-    @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+  async show(@CurrentUser() { userId }: Principal, @Param('id') id: string): Promise<Answer> {
     const application = await this.applications.get(userId, id);
-    response.setHeader('ETag', entityTag(application.version));
-    return ApplicationView.show(application, href);
+    return shown(ApplicationView, application, application.version);
   }
 
   @Post()
@@ -57,7 +46,7 @@ export class ApplicationsController {
     @JsonBody(CreateApplicationDto) body: CreateApplicationDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-  ): Promise<object> {
+  ): Promise<Answer> {
     return once(
       async () => href('applications', await this.applications.create(userId, body.application())),
       { hasVersion: true },
@@ -71,11 +60,9 @@ export class ApplicationsController {
     @JsonBody(UpdateApplicationDto) body: UpdateApplicationDto,
     @IfMatch() check: VersionCheck,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+  ): Promise<Answer> {
     const version = await this.applications.update(userId, id, body.changes(), check);
-    response.setHeader('ETag', entityTag(version));
-    return { href: href('applications', id) };
+    return answer({ href: href('applications', id) }, { version });
   }
 
   @Delete(':id')

@@ -1,5 +1,5 @@
 import { AddressSchema, DeletedSchema, describeRoutes, OPTIONAL_PAGE, schema } from '#libs/http';
-import { ApplicationView } from './application.view.js';
+import { ApplicationView } from './application.dto.js';
 import { ApplicationsController } from './applications.controller.js';
 
 /** Applications in the API description. */

@@ -47,9 +47,10 @@ export interface Operation {
 /** The routes of a controller, described. */
 export interface RoutesDescription {
   controller: Type;
+  at?: string;
   ids?: string;
   tag: string;
-  about: string;
+  about?: string;
   path: Parameters;
   operations: Readonly<Record<string, Operation>>;
 }
@@ -61,6 +62,8 @@ export interface RoutesDescription {
 export function describeRoutes<Controller extends object>(
   controller: Type<Controller>,
   description: {
+    /** Which of the controller's addresses, if it has several. */
+    at?: string;
     /**
      * What operation ids begin with, if not the controller's name. Generated clients have methods of these names, so
      * an id stays when its operation moves to another controller.
@@ -68,7 +71,7 @@ export function describeRoutes<Controller extends object>(
     ids?: string;
     /** The heading for the routes. */
     tag: string;
-    about: string;
+    about?: string;
     /** The path parameters. */
     path?: Parameters;
     operations: Readonly<Record<keyof Controller & string, Operation>>;

@@ -71,9 +71,11 @@ export function openApiDocument(
   };
 }
 
-function tagsOf(described: readonly { tag: string; about: string }[]): Json[] {
+function tagsOf(described: readonly { tag: string; about?: string }[]): Json[] {
   const tags = new Map<string, string[]>();
-  for (const { tag, about } of described) tags.set(tag, [...(tags.get(tag) ?? []), about]);
+  for (const { tag, about } of described) {
+    tags.set(tag, [...(tags.get(tag) ?? []), ...(about === undefined ? [] : [about])]);
+  }
   return [...tags].map(([name, about]) => ({ name, description: about.join('\n\n') }));
 }
 

@@ -43,7 +43,7 @@ const METHODS: Partial<Record<RequestMethod, Route['method']>> = {
 
 /** The metadata that decorators set on controllers and handlers. */
 interface Metadata {
-  [PATH_METADATA]: string;
+  [PATH_METADATA]: string | string[];
   [METHOD_METADATA]: RequestMethod;
   [HTTP_CODE_METADATA]: number;
   [OPEN_TO]: OpenTo;
@@ -67,7 +67,7 @@ export function routesOf(of: RoutesDescription): Route[] {
     const handler = prototype[name];
     // The constructor has the metadata of the controller itself.
     if (name === 'constructor' || typeof handler !== 'function') return [];
-    const path = read(PATH_METADATA, handler);
+    const path = read(PATH_METADATA, handler) as string | undefined;
     if (path === undefined) return [];
     const operation = of.operations[name];
     const method = METHODS[read(METHOD_METADATA, handler) ?? RequestMethod.GET];
@@ -76,7 +76,7 @@ export function routesOf(of: RoutesDescription): Route[] {
     return {
       id: idOf(of, name),
       method,
-      path: pathOf(controller, path),
+      path: pathOf(of, path),
       status: read(HTTP_CODE_METADATA, handler) ?? 200,
       isOpen: [handler, controller].some((on) => read(OPEN_TO, on) === 'everybody'),
       refusesWith: refusals.filter((code) => code !== undefined),
@@ -98,8 +98,9 @@ function idOf({ controller, ids }: RoutesDescription, name: string): string {
   return stem + name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-function pathOf(controller: Type, path: string): string {
-  const segments = `${read(PATH_METADATA, controller) ?? ''}/${path}`.split('/');
+function pathOf({ controller, at }: RoutesDescription, path: string): string {
+  const address = at ?? (read(PATH_METADATA, controller) as string | undefined) ?? '';
+  const segments = `${address}/${path}`.split('/');
   const joined = segments.filter((segment) => segment !== '').join('/');
   return `/${joined.replaceAll(/:(\w+)/g, '{$1}')}`;
 }

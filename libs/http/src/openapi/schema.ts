@@ -1,28 +1,6 @@
-/** The part of JSON Schema (draft 2020-12) that the API description uses. */
-export interface Schema {
-  type?: string | readonly string[];
-  description?: string;
-  examples?: readonly unknown[];
-  default?: unknown;
-  enum?: readonly unknown[];
-  format?: string;
-  pattern?: string;
-  minLength?: number;
-  maxLength?: number;
-  minimum?: number;
-  maximum?: number;
-  items?: Schema;
-  minItems?: number;
-  maxItems?: number;
-  properties?: Readonly<Record<string, Schema>>;
-  required?: readonly string[];
-  maxProperties?: number;
-  minProperties?: number;
-  propertyNames?: Schema;
-  additionalProperties?: Schema;
-  oneOf?: readonly Schema[];
-  $ref?: string;
-}
+import type { Schema } from '#libs/kernel';
+
+export type { Schema };
 
 const names = new WeakMap<Schema, string>();
 
@@ -163,11 +141,6 @@ export const DeletedSchema = named(
   'Deleted',
   object({ message: text('Always the same.', 'delete successful') }),
 );
-
-/** A case-insensitive pattern for a word: JSON Schema has no flag for that. */
-export function inAnyCase(word: string): string {
-  return word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
-}
 
 /** An example of a schema, built from the examples of its parts. */
 export function exampleOf(schema: Schema): unknown {

@@ -1,4 +1,4 @@
-import { ValidationError } from '#libs/kernel';
+import { parseTime, time, ValidationError } from '#libs/kernel';
 
 /** A password of a user. A user may have several, so that old and new ones can overlap. */
 export class Credential {
@@ -14,8 +14,7 @@ export class Credential {
   lastUsedAt!: Date | null;
 }
 
-/** The rule for the expiry of a credential, in words. */
-export const EXPIRY_RULE = 'must be in the future';
+const EXPIRY_RULE = 'must be in the future';
 
 /** Whether a credential may expire at this time. */
 export function isExpiry(time: Date): boolean {
@@ -32,6 +31,9 @@ export function requireExpiry(time: Date): void {
   if (isExpiry(time)) return;
   throw ValidationError.of('expiresAt', 'range', `expiresAt ${EXPIRY_RULE}.`);
 }
+
+/** When a credential expires, in a request. */
+export const expiryPart = time().and('range', EXPIRY_RULE, (value) => isExpiry(parseTime(value)!));
 
 /** A credential to store. The store adds its id and time. */
 export type NewCredential = Pick<Credential, 'userId' | 'hash' | 'expiresAt'>;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { codePoints, isStorable, type Page, ValidationError } from '#libs/kernel';
+import { type Page, requireValid, storableText, string } from '#libs/kernel';
 
 /** The roles of users; `platform` operates the service. */
 export const ROLES = ['account', 'platform'] as const;
@@ -24,42 +24,35 @@ export class User {
   joinDate!: Date;
 }
 
-export const USERNAME = /^[A-Za-z][A-Za-z0-9._@-]{0,63}$/;
+const USERNAME = /^[A-Za-z][A-Za-z0-9._@-]{0,63}$/;
 
 /** Whether the text is a valid username. Usernames start with a letter, so they are never ids. */
 export function isUsername(text: string): boolean {
   return USERNAME.test(text);
 }
 
+/** A username in a request. */
+export const usernamePart = string().and(
+  'format',
+  'must be a letter and up to 63 more letters, digits or the characters . _ @ -',
+  isUsername,
+  { pattern: USERNAME.source },
+);
+
 /** @throws ValidationError unless the text is a valid username */
 export function requireUsername(text: string): void {
-  if (isUsername(text)) return;
-  throw ValidationError.of('username', 'format', `username ${USERNAME_RULE}.`);
+  requireValid('username', text, usernamePart);
 }
 
-/** The rule for usernames, in words. */
-export const USERNAME_RULE =
-  'must be a letter and up to 63 more letters, digits or the characters . _ @ -';
-
-export const PASSWORD_MIN = 8;
 export const PASSWORD_MAX = 200;
+const PASSWORD_MIN = 8;
 
-/** Whether the text has a valid length for a password. */
-export function hasPasswordLength(text: string): boolean {
-  const length = codePoints(text);
-  return length >= PASSWORD_MIN && length <= PASSWORD_MAX;
-}
+/** A password in a request. */
+export const passwordPart = storableText(PASSWORD_MAX, PASSWORD_MIN);
 
 /** @throws ValidationError unless the text is a valid password */
 export function requirePassword(text: string): void {
-  if (!hasPasswordLength(text)) {
-    const says = `must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`;
-    throw ValidationError.of('password', 'length', `password ${says}.`);
-  }
-  if (!isStorable(text)) {
-    const says = 'must not contain U+0000 or lone surrogates';
-    throw ValidationError.of('password', 'format', `password ${says}.`);
-  }
+  requireValid('password', text, passwordPart);
 }
 
 /** 144 bits in 24 characters that need no quoting anywhere. */

@@ -6,6 +6,7 @@ import {
   isNumericId,
   NotFoundError,
   type Page,
+  recordFault,
   Transactions,
   ValidationError,
 } from '#libs/kernel';
@@ -25,7 +26,7 @@ import {
 import { PasswordHasher } from './password-check.js';
 import type { Principal } from './logins.js';
 import { Sessions } from './sessions.service.js';
-import { type ImportedUser, readUsers, userFault } from './user-import.js';
+import { type ImportedUser, readUsers } from './user-import.js';
 
 interface PreparedUser extends Omit<ImportedUser, 'password'> {
   salt: Buffer;
@@ -120,7 +121,7 @@ export class UsersService {
   private async takenAmong(users: readonly PreparedUser[]): Promise<FieldFault[]> {
     const faults: FieldFault[] = [];
     for (const [index, { id, username }] of users.entries()) {
-      const isTaken = (name: string) => userFault(index, name, 'conflict', 'is taken');
+      const isTaken = (name: string) => recordFault(index, name, 'conflict', 'is taken');
       if (await this.users.findById(id)) faults.push(isTaken('id'));
       if (await this.users.findByUsername(username)) faults.push(isTaken('username'));
     }
@@ -167,7 +168,7 @@ export class UsersService {
       const found = await this.required(user);
       if (status === 'locked' && by?.userId === found.id) throw new OwnAccessError('lock yourself');
       if (status !== undefined && (await this.users.setStatus(found.id, status))) {
-        // Also when it is unlocked: processes of an older version leave them when they lock it.
+        // Also on unlock, because processes of an older version keep them on lock.
         await this.sessions.removeOfUser(found.id);
         const action = status === 'locked' ? 'user.lock' : 'user.unlock';
         await this.audit.record({ action, resourceId: found.id, accountId: found.id });
@@ -191,7 +192,7 @@ export class UsersService {
     const { id, salt } = await this.required(user);
     const { hash, generated } = await this.hashed(password, salt);
     const credential = await this.transactions.run(async () => {
-      // Without a lock: of an operator's concurrent requests, one or two too many do no harm.
+      // Without a lock, because one or two too many do no harm.
       if ((await this.credentials.findByUser(id)).length >= MAX_CREDENTIALS) {
         throw new CredentialLimitReachedError();
       }

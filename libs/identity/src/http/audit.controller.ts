@@ -1,11 +1,10 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { answerList, QueryReader, textsOf, timesOf } from '#libs/http';
+import { Controller, Get } from '@nestjs/common';
+import { type Answer, given, listed, QueryOf, type QueryReader } from '#libs/http';
 import { isNumericId, type Page } from '#libs/kernel';
 import { type AuditFilter, AuditLog } from '../domain/audit-log.js';
 import type { Principal } from '../domain/logins.js';
 import { AuditRecordView } from './audit.view.js';
-import { CurrentUser } from './decorators.js';
+import { CurrentUser } from './current-user.js';
 
 /** The changes of the caller's account, or of all accounts for the platform. */
 @Controller('v1/audit')
@@ -13,30 +12,28 @@ export class AuditController {
   constructor(private readonly log: AuditLog) {}
 
   @Get()
-  async list(
+  list(
     @CurrentUser() { role, userId }: Principal,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const query = new QueryReader(request);
-    const page = query.page();
-    const filter = filterOf(query);
-    query.done();
+    @QueryOf(readQuery) { page, filter }: ReturnType<typeof readQuery>,
+  ): Answer {
     const viewer = role === 'platform' ? undefined : userId;
     const { accountId } = filter;
     // Without this, a query for another account would scan all entries of the viewer.
     const isForeign = viewer !== undefined && accountId !== undefined && accountId !== viewer;
     const read = async (of: Page) => (isForeign ? { rows: [] } : this.log.list(viewer, filter, of));
-    await answerList(request, response, page, read, AuditRecordView);
+    return listed(page, read, AuditRecordView);
   }
 }
 
-function filterOf(query: QueryReader): AuditFilter {
+function readQuery(query: QueryReader): { page: Page; filter: AuditFilter } {
+  const page = query.page();
   const accountId = query.text('accountId');
-  return {
+  const filter = given({
     // A text that is not an id finds nothing, like 0.
-    ...(accountId !== undefined && { accountId: isNumericId(accountId) ? accountId : '0' }),
-    ...textsOf(query, ['action', 'resource', 'resourceId']),
-    ...timesOf(query),
-  };
+    accountId: accountId === undefined || isNumericId(accountId) ? accountId : '0',
+    action: query.text('action'),
+    resource: query.text('resource'),
+    resourceId: query.text('resourceId'),
+  });
+  return { page, filter: { ...filter, ...query.times() } };
 }

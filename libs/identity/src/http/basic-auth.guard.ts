@@ -3,8 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { noteStranger, OPEN_TO, type OpenTo, pathOf } from '#libs/http';
 import { SessionsService } from '../domain/sessions.service.js';
-import { RequestLogin } from './request-login.js';
-import { usedSessionOf } from './session-cookie.js';
+import { RequestLogin, usedSessionOf } from './request-login.js';
 
 /**
  * Requires valid credentials, or the session of a browser, for every route, except those that are declared

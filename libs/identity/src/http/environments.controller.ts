@@ -1,12 +1,19 @@
-import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { answerList, Href, type HrefBuilder, JsonBody, QueryReader } from '#libs/http';
-import { numericIdOf } from '#libs/kernel';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import {
+  type Answer,
+  answer,
+  Href,
+  type HrefBuilder,
+  JsonBody,
+  listed,
+  QueryOf,
+  shown,
+} from '#libs/http';
+import { numericIdOf, type Page } from '#libs/kernel';
 import { EnvironmentsService } from '../domain/environments.service.js';
-import { ActAsUser } from './actor.interceptor.js';
-import { PlatformOnly } from './decorators.js';
-import { CreateEnvironmentDto } from './environments.dto.js';
-import { EnvironmentView } from './environments.view.js';
+import { ActAsUser } from './current-user.js';
+import { CreateEnvironmentDto, EnvironmentView } from './environments.dto.js';
+import { PlatformOnly } from './role.guard.js';
 
 /** Environments. Every user may see them; only the platform adds some. */
 @Controller('v1/environments')
@@ -15,16 +22,13 @@ export class EnvironmentsController {
   constructor(private readonly environments: EnvironmentsService) {}
 
   @Get()
-  async list(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = new QueryReader(request);
-    const page = query.optionalPage();
-    query.done();
-    await answerList(request, response, page, (of) => this.environments.list(of), EnvironmentView);
+  list(@QueryOf((query) => query.optionalPage()) page: Partial<Page>): Answer {
+    return listed(page, (of) => this.environments.list(of), EnvironmentView);
   }
 
   @Get(':id')
-  async show(@Param('id') id: string, @Href() href: HrefBuilder): Promise<object> {
-    return EnvironmentView.show(await this.environments.get(id), href);
+  async show(@Param('id') id: string): Promise<Answer> {
+    return shown(EnvironmentView, await this.environments.get(id));
   }
 
   @Post()
@@ -33,13 +37,11 @@ export class EnvironmentsController {
   async create(
     @JsonBody(CreateEnvironmentDto) { id: chosen, ...fields }: CreateEnvironmentDto,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+  ): Promise<Answer> {
     const id = numericIdOf(chosen);
     const { name, type, billable } = fields;
     const created = await this.environments.create({ name, type, billable, ...(id && { id }) });
     const address = href('environments', created.id);
-    response.setHeader('Location', address);
-    return { href: address, id: created.id };
+    return answer({ href: address, id: created.id }, { location: address });
   }
 }

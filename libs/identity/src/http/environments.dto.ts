@@ -1,23 +1,48 @@
-import { Field, IsChoice, IsFlag, IsId, IsLabel } from '#libs/http';
-import { ENVIRONMENT_TYPES, type EnvironmentType } from '../domain/environments.service.js';
+import { computed, Field, Is, schema, viewOf } from '#libs/http';
+import { flag, label, numericId, oneOf } from '#libs/kernel';
+import {
+  type Environment,
+  ENVIRONMENT_TYPES,
+  type EnvironmentType,
+} from '../domain/environments.service.js';
 
 const NAME_MAX = 255;
 
 /** The body of `POST /v1/environments`. */
 export class CreateEnvironmentDto {
   @Field({ about: 'An id of your choice; by default the next free one.', example: '70' })
-  @IsId()
+  @Is(numericId())
   id?: string | number;
 
   @Field({ required: true, trim: true, about: 'The name.', example: 'Partner tests' })
-  @IsLabel(NAME_MAX)
+  @Is(label(NAME_MAX))
   name!: string;
 
   @Field({ required: true, about: 'The purpose.', example: 'special' })
-  @IsChoice(ENVIRONMENT_TYPES)
+  @Is(oneOf(ENVIRONMENT_TYPES))
   type!: EnvironmentType;
 
   @Field({ required: true, about: 'Whether its applications are billed.', example: false })
-  @IsFlag()
+  @Is(flag())
   billable!: boolean;
 }
+
+/** The answer to a new environment. */
+export const CreatedEnvironmentSchema = schema.named(
+  'CreatedEnvironment',
+  schema.object({
+    href: schema.href('The address.', 'environments/3'),
+    id: schema.numericId('The id.', '3'),
+  }),
+);
+
+/** An environment in the form that answers contain. */
+export const EnvironmentView = viewOf<Environment>()('Environment', {
+  id: schema.numericId('The id.', '2'),
+  href: computed(schema.href('The address.', 'environments/2'), ({ id }, href) =>
+    href('environments', id),
+  ),
+  name: schema.text('The name.', 'Production'),
+  type: schema.choice('The purpose.', ENVIRONMENT_TYPES, 'production'),
+  billable: schema.flag('Whether its applications are billed.', true),
+});

@@ -11,9 +11,9 @@ import { CredentialLimitReachedError, OwnAccessError } from '../domain/identity-
 import { AuditController } from './audit.controller.js';
 import { AuditRecordView } from './audit.view.js';
 import { EnvironmentsController } from './environments.controller.js';
-import { CreatedEnvironmentSchema, EnvironmentView } from './environments.view.js';
+import { CreatedEnvironmentSchema, EnvironmentView } from './environments.dto.js';
 import { SessionController } from './session.controller.js';
-import { SessionView } from './session.view.js';
+import { SessionView } from './session.dto.js';
 import { UsersController } from './users.controller.js';
 import {
   ChangedUserSchema,
@@ -22,7 +22,7 @@ import {
   CredentialView,
   UserView,
   UserWithCredentialsView,
-} from './users.view.js';
+} from './users.dto.js';
 
 const CREDENTIAL_LIMIT = describeError(
   new CredentialLimitReachedError(),

@@ -1,5 +1,6 @@
 export { Public } from '#libs/http';
-export { ActAsUser } from './actor.interceptor.js';
-export { CurrentUser, LimitedTo, PlatformOnly } from './decorators.js';
+export { ActAsUser, CurrentUser } from './current-user.js';
 export { identityRoutes } from './identity.openapi.js';
 export { IdentityHttpModule } from './identity-http.module.js';
+export { LimitedTo } from './rate-limit.guard.js';
+export { PlatformOnly } from './role.guard.js';

@@ -4,8 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { InFlight } from '#libs/http';
 import { type Config, readConfig } from '#libs/runtime';
 import { LocalRateLimiter } from '../domain/rate-limiter.js';
-import { LimitedTo } from './decorators.js';
-import { RateLimitGuard } from './rate-limit.guard.js';
+import { LimitedTo, RateLimitGuard } from './rate-limit.guard.js';
 
 // The time is frozen, so that no bucket refills.
 beforeEach(() => {

@@ -1,11 +1,28 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  SetMetadata,
+} from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { InFlight } from '#libs/http';
 import { RateLimitedError } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
 import { type RateLimit, RateLimiter } from '../domain/rate-limiter.js';
-import { LIMITED_TO, type RouteLimit } from './decorators.js';
+
+/** Metadata key of the rate limit of a route. */
+const LIMITED_TO = 'switchhook:limited-to';
+
+/** A rate limit of a route for each account, in addition to the account's general one. */
+interface RouteLimit extends RateLimit {
+  /** The name of a request to this route. */
+  what: string;
+}
+
+/** Limits a route that costs more than a request; requests beyond the limit get 429. */
+export const LimitedTo = (limit: RouteLimit): MethodDecorator => SetMetadata(LIMITED_TO, limit);
 
 /** The policy's name in the headers. */
 const POLICY = '"account"';
@@ -53,7 +70,7 @@ export class RateLimitGuard implements CanActivate {
 
   private async take(accountId: string, response: Response): Promise<void> {
     const { quota, windowMs } = this.limit;
-    const { allowed, remaining, nextMs } = await this.limiter.take(accountId, this.limit);
+    const { allowed, remaining, nextMs } = await this.limiter.consume(accountId, this.limit);
     const window = windowMs / 1_000;
     response.setHeader('RateLimit-Policy', `${POLICY};q=${quota};w=${window}`);
     response.setHeader('RateLimit', `${POLICY};r=${remaining};t=${Math.ceil(nextMs / 1_000)}`);
@@ -61,7 +78,7 @@ export class RateLimitGuard implements CanActivate {
   }
 
   private async takeOfRoute(accountId: string, limit: RouteLimit): Promise<void> {
-    const { allowed, nextMs } = await this.limiter.take(`${accountId}:${limit.what}`, limit);
+    const { allowed, nextMs } = await this.limiter.consume(`${accountId}:${limit.what}`, limit);
     if (!allowed) throw tooMany(limit, nextMs);
   }
 }

@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
-import type { Request } from 'express';
-import { isSameOrigin, mayBeCsrf, noteStranger, vouchFor } from '#libs/http';
+import { createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
+import { parseCookie } from 'cookie';
+import type { CookieOptions, Request } from 'express';
+import { Answer, baseUrlOf, isSameOrigin, mayBeCsrf, noteStranger, vouchFor } from '#libs/http';
 import { addressGroup } from '#libs/kernel';
 import { Authenticator } from '../domain/authenticator.js';
 import type { BasicCredentials } from '../domain/basic-credentials.js';
@@ -59,5 +60,42 @@ function addressOf(request: Request): () => string {
   return () => {
     noteStranger(request);
     return addressGroup(request.ip ?? '');
+  };
+}
+
+const NAME = 'switchhook-session';
+const LOOPBACK = /^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::|\/|$)/;
+
+/** The token of the session that a request uses. An `Authorization` header takes precedence. */
+export function usedSessionOf(request: Request): string | undefined {
+  const { authorization, cookie } = request.headers;
+  if (authorization !== undefined || cookie === undefined) return undefined;
+  return parseCookie(cookie)[cookieOf(request).name];
+}
+
+/** The {@link usedSessionOf} of the request. */
+export const UsedSession = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  usedSessionOf(context.switchToHttp().getRequest<Request>()),
+);
+
+/**
+ * An answer that also sets the cookie of a session, which ends with the browser's own session, and on our side.
+ * @param token undefined to clear the cookie
+ */
+export function withSessionCookie(of: Answer, token: string | undefined): Answer {
+  return new Answer((request, response, status) => {
+    const { name, options } = cookieOf(request);
+    if (token === undefined) response.clearCookie(name, options);
+    else response.cookie(name, token, options);
+    return of.send(request, response, status);
+  });
+}
+
+/** With `__Host-`, no other host of the domain can set the cookie; it needs TLS, which loopback does not have. */
+function cookieOf(request: Request): { name: string; options: CookieOptions } {
+  const secure = !LOOPBACK.test(baseUrlOf(request));
+  return {
+    name: secure ? `__Host-${NAME}` : NAME,
+    options: { secure, httpOnly: true, sameSite: 'strict', path: '/' },
   };
 }

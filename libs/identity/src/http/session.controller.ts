@@ -1,18 +1,16 @@
-import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { Href, type HrefBuilder, Login, LoginBody } from '#libs/http';
+import { Controller, Delete, Get, HttpCode, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { type Answer, answer, Login, LoginBody, shown } from '#libs/http';
 import { actAs } from '#libs/kernel';
 import type { Principal } from '../domain/logins.js';
 import { SessionsService } from '../domain/sessions.service.js';
-import { actorOf } from './actor.interceptor.js';
-import { CurrentUser } from './decorators.js';
-import { RequestLogin } from './request-login.js';
-import { clearSessionCookie, setSessionCookie, usedSessionOf } from './session-cookie.js';
-import { LoginDto } from './session.dto.js';
-import { SessionView } from './session.view.js';
+import { ActAsUser, actorOf, CurrentUser } from './current-user.js';
+import { RequestLogin, UsedSession, withSessionCookie } from './request-login.js';
+import { LoginDto, SessionView } from './session.dto.js';
 
 /** The session of a browser. Programs use Basic credentials and do not need one. */
 @Controller('v1/session')
+@ActAsUser()
 export class SessionController {
   constructor(
     private readonly sessions: SessionsService,
@@ -25,39 +23,30 @@ export class SessionController {
   async begin(
     @LoginBody(LoginDto) pair: LoginDto | undefined,
     @Req() request: Request,
-    @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+  ): Promise<Answer> {
     const match = await this.login.withPassword(request, pair);
     const { token, session } = await actAs(actorOf(request, match.principal), () =>
       this.sessions.begin(match),
     );
-    setSessionCookie(request, response, token);
-    return SessionView.show(session, href);
+    return withSessionCookie(shown(SessionView, session), token);
   }
 
   @Get()
   async show(
     @CurrentUser() principal: Principal,
-    @Req() request: Request,
-    @Href() href: HrefBuilder,
-  ): Promise<object> {
-    const token = usedSessionOf(request);
-    const shown = token === undefined ? { principal } : await this.sessions.show(token);
-    return SessionView.show(shown, href);
+    @UsedSession() token: string | undefined,
+  ): Promise<Answer> {
+    return shown(
+      SessionView,
+      token === undefined ? { principal } : await this.sessions.show(token),
+    );
   }
 
   @Delete()
-  async end(
-    @CurrentUser() principal: Principal,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
-    const token = usedSessionOf(request);
-    if (token !== undefined) {
-      await actAs(actorOf(request, principal), () => this.sessions.end(token));
-      clearSessionCookie(request, response);
-    }
-    return { message: 'delete successful' };
+  async end(@UsedSession() token: string | undefined): Promise<Answer> {
+    const ended = answer({ message: 'delete successful' }, {});
+    if (token === undefined) return ended;
+    await this.sessions.end(token);
+    return withSessionCookie(ended, undefined);
   }
 }

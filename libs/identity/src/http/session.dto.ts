@@ -1,12 +1,37 @@
-import { Field, IsString } from '#libs/http';
+import { computed, Field, Is, schema, viewOf } from '#libs/http';
+import { string } from '#libs/kernel';
+import type { Session } from '../domain/sessions.service.js';
+import { ROLES } from '../domain/user.js';
 
 /** The body of `POST /v1/session`. */
 export class LoginDto {
   @Field({ required: true, about: 'The username.', example: 'demo' })
-  @IsString()
+  @Is(string())
   username!: string;
 
   @Field({ required: true, about: 'The password.', example: 'demo-secret' })
-  @IsString()
+  @Is(string())
   password!: string;
 }
+
+const { optional } = schema;
+
+/** A session or, with Basic credentials, only their user. */
+type ShownSession = Pick<Session, 'principal'> & Partial<Pick<Session, 'createdAt' | 'expiresAt'>>;
+
+/** Who is logged in. */
+export const SessionView = viewOf<ShownSession>()('Session', {
+  href: computed(schema.href('The address.', 'session'), (_, href) => href('session')),
+  userId: computed(
+    schema.accountNumber('The id of the user, which is also the id of the account.'),
+    ({ principal }) => Number(principal.userId),
+  ),
+  username: computed(schema.text('The username.', 'demo'), ({ principal }) => principal.username),
+  role: computed(schema.choice('The role.', ROLES), ({ principal }) => principal.role),
+  createdAt: optional(schema.time('When it began; not with Basic credentials.')),
+  expiresAt: optional(
+    schema.time(
+      'When it ends without further requests; accurate to about a minute. Not with Basic credentials.',
+    ),
+  ),
+});

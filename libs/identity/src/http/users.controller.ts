@@ -1,21 +1,30 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
 import {
   type AbsenceCheck,
-  answerList,
+  type Answer,
+  answer,
   Href,
   type HrefBuilder,
   IfAbsent,
   JsonBody,
-  parseTime,
-  QueryReader,
+  listed,
+  QueryOf,
+  shown,
 } from '#libs/http';
+import { type Page, parseTime } from '#libs/kernel';
 import type { Principal } from '../domain/logins.js';
 import { UsersService } from '../domain/users.service.js';
-import { ActAsUser } from './actor.interceptor.js';
-import { CurrentUser, PlatformOnly } from './decorators.js';
-import { CreateCredentialDto, CreateUserDto, UpdateUserDto } from './users.dto.js';
-import { credentialHref, CredentialView, UserView, UserWithCredentialsView } from './users.view.js';
+import { ActAsUser, CurrentUser } from './current-user.js';
+import { PlatformOnly } from './role.guard.js';
+import {
+  CreateCredentialDto,
+  CreateUserDto,
+  credentialHref,
+  CredentialView,
+  UpdateUserDto,
+  UserView,
+  UserWithCredentialsView,
+} from './users.dto.js';
 
 /** Users and their credentials. In the paths, `:user` is an id or a username. */
 @Controller('v1/users')
@@ -25,21 +34,14 @@ export class UsersController {
 
   @Get()
   @PlatformOnly()
-  async list(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = new QueryReader(request);
-    const page = query.optionalPage();
-    query.done();
-    await answerList(request, response, page, (of) => this.users.list(of), UserView);
+  list(@QueryOf((query) => query.optionalPage()) page: Partial<Page>): Answer {
+    return listed(page, (of) => this.users.list(of), UserView);
   }
 
   @Get(':user')
-  async show(
-    @Param('user') name: string,
-    @CurrentUser() viewer: Principal,
-    @Href() href: HrefBuilder,
-  ): Promise<object> {
+  async show(@Param('user') name: string, @CurrentUser() viewer: Principal): Promise<Answer> {
     const { user, credentials } = await this.users.show(name, viewer);
-    return UserWithCredentialsView.show(Object.assign(user, { credentials }), href);
+    return shown(UserWithCredentialsView, Object.assign(user, { credentials }));
   }
 
   @Post()
@@ -48,12 +50,10 @@ export class UsersController {
   async create(
     @JsonBody(CreateUserDto) { username, role = 'account', password }: CreateUserDto,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+  ): Promise<Answer> {
     const { user, ...made } = await this.users.create({ username, role, password });
     const address = href('users', user.id);
-    response.setHeader('Location', address);
-    return { href: address, id: Number(user.id), ...made };
+    return answer({ href: address, id: Number(user.id), ...made }, { location: address });
   }
 
   @Put(':user')
@@ -75,9 +75,8 @@ export class UsersController {
     @Param('user') name: string,
     @Param('credential') id: string,
     @CurrentUser() viewer: Principal,
-    @Href() href: HrefBuilder,
-  ): Promise<object> {
-    return CredentialView.show(await this.users.showCredential(name, id, viewer), href);
+  ): Promise<Answer> {
+    return shown(CredentialView, await this.users.showCredential(name, id, viewer));
   }
 
   @Post(':user/credentials')
@@ -87,15 +86,13 @@ export class UsersController {
     @Param('user') name: string,
     @JsonBody(CreateCredentialDto) { password, expiresAt }: CreateCredentialDto,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+  ): Promise<Answer> {
     const { credential, ...made } = await this.users.addCredential(name, {
       password,
       expiresAt: expiresAt === undefined ? undefined : parseTime(expiresAt),
     });
     const address = credentialHref(credential, href);
-    response.setHeader('Location', address);
-    return { href: address, id: credential.id, ...made };
+    return answer({ href: address, id: credential.id, ...made }, { location: address });
   }
 
   @Delete(':user/credentials/:credential')

@@ -1,56 +1,15 @@
-import { applyDecorators } from '@nestjs/common';
-import { Check, Field, IsChoice, IsString, IsTime, parseTime } from '#libs/http';
-import { isStorable } from '#libs/kernel';
-import { EXPIRY_RULE, isExpiry } from '../domain/credential.js';
+import { computed, Field, type HrefBuilder, Is, schema, viewOf } from '#libs/http';
+import { oneOf } from '#libs/kernel';
+import { type Credential, expiryPart } from '../domain/credential.js';
 import {
-  hasPasswordLength,
-  isUsername,
-  PASSWORD_MAX,
-  PASSWORD_MIN,
+  passwordPart,
   type Role,
   ROLES,
   type Status,
   STATUSES,
-  USERNAME,
-  USERNAME_RULE,
+  type User,
+  usernamePart,
 } from '../domain/user.js';
-
-const isString = (value: unknown): value is string => typeof value === 'string';
-
-function IsUsername(): PropertyDecorator {
-  return applyDecorators(
-    IsString(),
-    Check('format', USERNAME_RULE, (value) => !isString(value) || isUsername(value), {
-      pattern: USERNAME.source,
-    }),
-  );
-}
-
-function IsPassword(): PropertyDecorator {
-  return applyDecorators(
-    IsString(),
-    Check(
-      'length',
-      `must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`,
-      (value) => !isString(value) || hasPasswordLength(value),
-      { minLength: PASSWORD_MIN, maxLength: PASSWORD_MAX },
-    ),
-    Check(
-      'format',
-      'must not contain U+0000 or lone surrogates',
-      (value) => !isString(value) || isStorable(value),
-      { pattern: '^[^\\u0000]*$' },
-    ),
-  );
-}
-
-function IsExpiry(): PropertyDecorator {
-  const isPast = (time: Date | undefined): boolean => time !== undefined && !isExpiry(time);
-  return applyDecorators(
-    IsTime(),
-    Check('range', EXPIRY_RULE, (value) => !isString(value) || !isPast(parseTime(value))),
-  );
-}
 
 const PASSWORD = {
   about: 'Without it, the service generates a password and shows it only in this answer.',
@@ -60,35 +19,110 @@ const PASSWORD = {
 /** The body of `POST /v1/users`. */
 export class CreateUserDto {
   @Field({ required: true, about: 'Unique.', example: 'partner.one' })
-  @IsUsername()
+  @Is(usernamePart)
   username!: string;
 
   @Field({ about: 'The role.', example: 'account', default: 'account' })
-  @IsChoice(ROLES)
+  @Is(oneOf(ROLES))
   role?: Role;
 
   @Field(PASSWORD)
-  @IsPassword()
+  @Is(passwordPart)
   password?: string;
 }
 
 /** The body of `PUT /v1/users/:id`. */
 export class UpdateUserDto {
   @Field({ about: "A locked user's credentials are refused.", example: 'locked' })
-  @IsChoice(STATUSES)
+  @Is(oneOf(STATUSES))
   status?: Status;
 }
 
 /** The body of `POST /v1/users/:id/credentials`. */
 export class CreateCredentialDto {
   @Field(PASSWORD)
-  @IsPassword()
+  @Is(passwordPart)
   password?: string;
 
   @Field({
     about: 'When the credential expires; by default never.',
     example: '2099-12-31T23:59:59.000Z',
   })
-  @IsExpiry()
+  @Is(expiryPart)
   expiresAt?: string;
+}
+
+const { optional } = schema;
+
+/** A user in lists. */
+export const UserView = viewOf<User>()('User', {
+  href: computed(schema.href('The address.', 'users/83346'), ({ id }, href) => href('users', id)),
+  id: computed(schema.accountNumber('The id, which is also the id of the account.'), ({ id }) =>
+    Number(id),
+  ),
+  username: schema.text('The username.', 'partner.one'),
+  role: schema.choice('The role.', ROLES),
+  status: schema.choice("A locked user's credentials are refused.", STATUSES),
+  joinDate: schema.time('When it was created.'),
+});
+
+const CredentialSummaryView = viewOf<Credential>()('CredentialSummary', {
+  id: schema.numericId('The id.', '7'),
+  createdAt: schema.time('When it was created.'),
+  expiresAt: optional(
+    schema.time('When it expires or has expired, if ever.', '2099-12-31T23:59:59.000Z'),
+  ),
+  lastUsedAt: optional(schema.time('When it was last used, if ever; accurate to about a minute.')),
+});
+
+/** One user. */
+export const UserWithCredentialsView = viewOf<User & { credentials: Credential[] }>()(
+  'UserWithCredentials',
+  {
+    ...UserView.members,
+    credentials: computed(schema.arrayOf(CredentialSummaryView.schema), ({ credentials }, href) =>
+      credentials.map((each) => CredentialSummaryView.show(each, href)),
+    ),
+  },
+);
+
+const credentialAddress = schema.href('The address.', 'users/83346/credentials/7');
+
+/** One credential. */
+export const CredentialView = viewOf<Credential>()('Credential', {
+  href: computed(credentialAddress, credentialHref),
+  ...CredentialSummaryView.members,
+});
+
+const password = optional(
+  schema.text('Only if it was generated, and only in this answer.', 'Zr0vD8cP1mXyq4Lw'),
+);
+
+/** The answer to a new user. */
+export const CreatedUserSchema = schema.named(
+  'CreatedUser',
+  schema.object({
+    href: schema.href('The address.', 'users/83346'),
+    id: schema.accountNumber('The id, which is also the id of the account.'),
+    password,
+  }),
+);
+
+/** The answer to a change of a user. */
+export const ChangedUserSchema = schema.named(
+  'ChangedUser',
+  schema.object({
+    href: schema.href('The address.', 'users/83346'),
+    id: schema.accountNumber('The id, which is also the id of the account.'),
+  }),
+);
+
+/** The answer to a new credential. */
+export const CreatedCredentialSchema = schema.named(
+  'CreatedCredential',
+  schema.object({ href: credentialAddress, id: schema.numericId('The id.', '7'), password }),
+);
+
+export function credentialHref({ id, userId }: Credential, href: HrefBuilder): string {
+  return href('users', userId, 'credentials', id);
 }

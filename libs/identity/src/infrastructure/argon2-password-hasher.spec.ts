@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { verifySync } from '@node-rs/argon2';
 import { expect, it } from 'vitest';
 import { Argon2PasswordHasher } from './argon2-password-hasher.js';
@@ -31,7 +32,10 @@ it('runs with a lower priority than the other threads', async () => {
     // The seventeenth field after the name, which may contain anything.
     return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16]);
   });
-  expect(niceness.filter((one) => one === 10)).toHaveLength(1);
+  // This process may itself have been started with a lower priority.
+  const own = getPriority();
+  const lower = niceness.filter((one) => one > own);
+  expect(lower).toEqual(own < 10 ? [10] : []);
 });
 
 it('fails for an invalid salt, and still computes the next hash', async () => {

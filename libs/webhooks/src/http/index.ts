@@ -5,9 +5,8 @@ import { DeliveriesController } from '../deliveries/http/deliveries.controller.j
 import { deliveriesRoutes } from '../deliveries/http/deliveries.openapi.js';
 import { EventsModule } from '../events/events.module.js';
 import { EventsController } from '../events/http/events.controller.js';
-import { eventsRoutes } from '../events/http/events.openapi.js';
+import { eventsRoutes, missedEventsRoutes } from '../events/http/events.openapi.js';
 import { MissedEventsController } from '../events/http/missed-events.controller.js';
-import { missedEventsRoutes } from '../events/http/missed-events.openapi.js';
 import { OverviewController } from '../overview/http/overview.controller.js';
 import { overviewRoutes } from '../overview/http/overview.openapi.js';
 import { OverviewModule } from '../overview/overview.module.js';
@@ -20,7 +19,7 @@ import { StatisticsModule } from '../statistics/statistics.module.js';
 import { StreamController } from '../stream/http/stream.controller.js';
 import { streamRoutes } from '../stream/http/stream.openapi.js';
 import { StreamModule } from '../stream/stream.module.js';
-import { ApplicationWebhooksController } from '../subscriptions/http/application-webhooks.controller.js';
+import { WebhookActionsController } from '../subscriptions/http/webhook-actions.controller.js';
 import { WebhooksController } from '../subscriptions/http/webhooks.controller.js';
 import { subscriptionRoutes } from '../subscriptions/http/webhooks.openapi.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
@@ -47,7 +46,7 @@ export class EventsHttpModule {}
   ],
   controllers: [
     WebhooksController,
-    ApplicationWebhooksController,
+    WebhookActionsController,
     DeliveriesController,
     StatisticsController,
     ReplaysController,

@@ -29,7 +29,7 @@ const FILTERS: readonly Filter[] = [
     choices: Object.keys(RESOURCES),
     names: RESOURCES,
   },
-  { name: 'resourceId', label: 'Id of what was changed', kind: 'text' },
+  { name: 'resourceId', label: 'Id of the resource', kind: 'text' },
   { name: 'since', label: 'Since', kind: 'time' },
   { name: 'until', label: 'Until', kind: 'time' },
 ];

@@ -67,7 +67,7 @@ export function Attempts({
       )}
       {older}
       <Tabs
-        label={shown ? `Attempt ${shown.number}` : 'What is sent'}
+        label={shown ? `Attempt ${shown.number}` : 'Request'}
         tabs={tabs}
         // Without an answer, there is no answer to show.
         first={shown?.status === undefined ? tabs.indexOf(bodyTab) : 0}

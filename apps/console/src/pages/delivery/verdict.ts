@@ -154,7 +154,7 @@ function historyOf(attempts: readonly Attempt[], count: number): string | undefi
   return `${shown.join(', then ')}${older}`;
 }
 
-/** What the server did: `answered 503`. */
+/** The server's answer or failure: `answered 503`. */
 export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>): string {
   if (status !== undefined) return `answered ${status}`;
   return error ? ERRORS[error] : 'did not answer';

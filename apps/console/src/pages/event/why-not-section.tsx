@@ -197,7 +197,7 @@ function Nobody({
   isOwn: boolean;
 }) {
   if (!isOwn) {
-    return 'The account has no subscription for the whole account or for the application of this event.';
+    return 'There is no subscription for the whole account or for the application of this event.';
   }
   return subscriptions.length === 0
     ? 'There is no subscription.'

@@ -35,7 +35,7 @@ export default function InstallationPage() {
         {data && (
           <>
             {' '}
-            What you see is from <LocalTime at={new Date(dataUpdatedAt).toISOString()} />.
+            This data is from <LocalTime at={new Date(dataUpdatedAt).toISOString()} />.
           </>
         )}
       </Problem>

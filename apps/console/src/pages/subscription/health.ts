@@ -1,7 +1,7 @@
 import type { Schemas } from '../../app/api.js';
 import type { Tone } from '../../components/notice.js';
 
-/** What is known of a subscription. */
+/** The known properties of a subscription. */
 export type Known = Pick<
   Schemas['Webhook'],
   'enabled' | 'paused' | 'health' | 'disabledReason' | 'disabledAt'

@@ -19,7 +19,7 @@ export function SubscriptionsOf({ applicationId }: { applicationId: string }) {
       {isPending && <SkeletonRows count={3} rowHeight={41} />}
       {data && data.length > 0 && <SubscriptionTable rows={data} isOfApplication />}
       {data?.length === 0 && (
-        <EmptyState title="This application has no subscriptions of its own.">
+        <EmptyState title="This application has no subscriptions.">
           <p>Subscriptions of the whole account get its events, too.</p>
         </EmptyState>
       )}

@@ -1,23 +1,21 @@
-import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import {
-  among,
-  answerList,
-  answerPieces,
-  arrayPieces,
-  filtersOf,
+  type Answer,
+  given,
   Href,
   type HrefBuilder,
   Idempotent,
+  listed,
+  located,
+  NoRouteError,
   type Once,
-  QueryReader,
-  refuseMethod,
-  timesOf,
-  withMember,
+  QueryOf,
+  type QueryReader,
+  shownWithList,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser, LimitedTo } from '#libs/identity/http';
-import type { Page } from '#libs/kernel';
+import { oneOf, type Page, string } from '#libs/kernel';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { type Delivery, DELIVERY_STATES } from '../domain/delivery.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
@@ -25,13 +23,14 @@ import { RESULT } from './last-result.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
 import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
 import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
-import { located } from '../../subscriptions/http/located.js';
 import { StartsSending } from './starts-sending.js';
 
 /** Limited because each test calls a target at once, even if it is blocked, and adds an audit entry. */
 const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
 
-const FILTERS = { state: among(DELIVERY_STATES), event: among(EVENT_KINDS), status: RESULT };
+const STATE = oneOf(DELIVERY_STATES);
+const KIND = oneOf(EVENT_KINDS);
+const ATTEMPT = string().and('format', 'must be an id', (text) => /^\d{1,9}$/.test(text));
 
 /** A customer's deliveries, and their attempts. */
 @Controller('v1')
@@ -40,64 +39,52 @@ export class DeliveriesController {
   constructor(private readonly deliveries: DeliveriesService) {}
 
   @Get('deliveries')
-  async list(
+  list(
     @CurrentUser() user: Principal,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const query = new QueryReader(request);
-    const page = query.page();
-    const filter = { ...filterOf(query), ...placeOf(query, user) };
-    query.done();
-    const read = (of: Page) => this.deliveries.list(filter, of);
-    await answerList(request, response, page, read, DeliveryView);
+    @QueryOf(readQuery) { page, filter, accountId: asked, ...ids }: ReturnType<typeof readQuery>,
+  ): Answer {
+    const { webhookId, applicationId } = ids;
+    const place = given({
+      accountId: accountShown(asked, user),
+      webhook: webhookId === undefined ? undefined : { id: webhookId },
+      applicationId,
+    });
+    const read = (of: Page) => this.deliveries.list({ ...filter, ...place }, of);
+    return listed(page, read, DeliveryView);
   }
 
   @Get('webhooks/:id/deliveries')
   async listOf(
     @Param('id') webhookId: string,
     @CurrentUser() user: Principal,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const query = new QueryReader(request);
-    const page = query.page();
-    const filter = filterOf(query);
-    query.done();
+    @QueryOf((query) => ({ page: query.page(), filter: filterOf(query) }))
+    { page, filter }: { page: Page; filter: DeliveryFilter },
+  ): Promise<Answer> {
     const read = await this.deliveries.listOf(user.userId, webhookId, filter);
-    await answerList(request, response, page, read, DeliveryView);
+    return listed(page, read, DeliveryView);
   }
 
   @Get('deliveries/:id')
-  async show(
-    @Param('id') id: string,
-    @CurrentUser() user: Principal,
-    @Href() href: HrefBuilder,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
+  async show(@Param('id') id: string, @CurrentUser() user: Principal): Promise<Answer> {
     // The router matches each method separately, so GET /v1/deliveries/redeliver arrives here.
-    if (id === 'redeliver') refuseMethod(request, response);
+    if (id === 'redeliver') throw new NoRouteError();
     const delivery = await this.deliveries.get(ownerSeen(user), id);
-    const after = String(Math.max(delivery.attempts - LOGGED, 0));
-    const log = arrayPieces(request, this.attemptsOf(delivery, user), { after });
-    const text = DeliveryView.text(delivery, href);
-    await answerPieces(request, response, withMember(text, 'attemptLog', log));
+    return shownWithList(DeliveryView, delivery, {
+      name: 'attemptLog',
+      after: String(Math.max(delivery.attempts - LOGGED, 0)),
+      ...this.attemptsOf(delivery, user),
+    });
   }
 
   @Get('deliveries/:id/attempts')
   async attempts(
     @Param('id') id: string,
     @CurrentUser() user: Principal,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const query = new QueryReader(request);
-    const page = query.page(isAttemptNumber);
-    query.done();
+    @QueryOf((query) => query.page(ATTEMPT)) page: Page,
+  ): Promise<Answer> {
     const delivery = await this.deliveries.get(ownerSeen(user), id);
     const { read, view } = this.attemptsOf(delivery, user);
-    await answerList(request, response, page, read, view);
+    return listed(page, read, view);
   }
 
   /** The attempts of a delivery, whose ids are their numbers. */
@@ -120,7 +107,7 @@ export class DeliveriesController {
     @CurrentUser() user: Principal,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-  ): Promise<object> {
+  ): Promise<Answer> {
     return once(async () => {
       await this.deliveries.redeliver(user.userId, id);
       return href('deliveries', id);
@@ -133,10 +120,9 @@ export class DeliveriesController {
     @Param('id') id: string,
     @CurrentUser() user: Principal,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+  ): Promise<Answer> {
     await this.deliveries.cancel(user.userId, id);
-    return located(response, href('deliveries', id));
+    return located(href('deliveries', id));
   }
 
   @Post('webhooks/:id/test')
@@ -148,27 +134,26 @@ export class DeliveriesController {
     @CurrentUser() user: Principal,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-  ): Promise<object> {
+  ): Promise<Answer> {
     return once(async () => href('deliveries', await this.deliveries.test(user.userId, webhookId)));
   }
 }
 
-function isAttemptNumber(text: string): boolean {
-  return /^\d{1,9}$/.test(text);
-}
-
 function filterOf(query: QueryReader): DeliveryFilter {
-  return { ...filtersOf(query, FILTERS), ...timesOf(query) };
+  const filter = {
+    state: query.filter('state', STATE),
+    event: query.filter('event', KIND),
+    status: query.filter('status', RESULT),
+  };
+  return { ...given(filter), ...query.times() };
 }
 
-/** Where to look. */
-function placeOf(query: QueryReader, user: Principal): DeliveryFilter {
-  const accountId = accountShown(query, user);
-  const webhookId = query.numericId('webhookId');
-  const applicationId = query.numericId('applicationId');
+function readQuery(query: QueryReader) {
   return {
-    ...(accountId !== undefined && { accountId }),
-    ...(webhookId !== undefined && { webhook: { id: webhookId } }),
-    ...(applicationId !== undefined && { applicationId }),
+    page: query.page(),
+    filter: filterOf(query),
+    accountId: query.numericId('accountId'),
+    webhookId: query.numericId('webhookId'),
+    applicationId: query.numericId('applicationId'),
   };
 }

@@ -1,21 +1,21 @@
+import { schema, unknownMembers } from '#libs/http';
 import {
-  fault,
-  ID_RULE,
-  ID_SCHEMA,
+  anyObject,
+  faultAt,
+  type FieldFault,
   INTEGER_TOO,
   isObject,
-  parseTime,
-  schema,
-  TIME_RULE,
-  unknownMembers,
-} from '#libs/http';
-import {
-  codePoints,
-  type FieldCode,
-  type FieldFault,
-  isStorable,
+  numericId,
   numericIdOf,
+  oneOf,
+  parseTime,
+  type Part,
+  partOf,
+  type Problem,
   rawMember,
+  storableText,
+  time,
+  TIME_RULE,
 } from '#libs/kernel';
 import type { Refusal, ReportedEvent } from '../domain/event.js';
 import { NOTICE_KINDS, REPORTED_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
@@ -27,73 +27,58 @@ const MAX_DATA_BYTES = 128 << 10;
 /** Most events in a batch. */
 export const MAX_BATCH = 1_000;
 
-/** Why a member is refused: a code, and text that begins with "must" or similar. */
-class Problem {
-  constructor(
-    readonly code: FieldCode,
-    readonly says: string,
-  ) {}
-}
-
 const NOTICES_ARE_OURS = 'only the service reports notices about subscriptions';
-const IS_REQUIRED = new Problem('required', 'is required');
-const IS_BATCH = new Problem(
-  'not_allowed',
-  'is not a member of an event (POST /v1/events/batch takes several events)',
-);
-const IS_NO_STRING = new Problem('type', 'must be a string');
+const IS_REQUIRED: Problem = { code: 'required', says: 'is required' };
+const IS_BATCH: Problem = {
+  code: 'not_allowed',
+  says: 'is not a member of an event (POST /v1/events/batch takes several events)',
+};
 
 /** A member of an event. */
 interface Member {
   schema: schema.Schema;
-  /** Returns its value. @param text the JSON text of the event */
-  read: (given: unknown, text: string) => unknown;
+  part: Part;
+  /** Returns its value, if that is not what was given. @param text the JSON text of the event */
+  read?: (given: never, text: string) => unknown;
   isRequired?: true;
 }
 
-/** @param ours values that the schema lists, but that only the service itself may use */
-function oneOf(
-  choices: readonly string[],
-  of: schema.Schema,
-  ours: readonly string[] = [],
-): Member {
-  const isNone = new Problem('choice', `must be one of ${choices.join(', ')}`);
-  const isOurs = new Problem('not_allowed', `must not be ${ours.join(', ')}: ${NOTICES_ARE_OURS}`);
-  return {
-    schema: of,
-    read: (given) => {
-      if (typeof given !== 'string') return IS_NO_STRING;
-      if (choices.includes(given)) return given;
-      return ours.includes(given) ? isOurs : isNone;
-    },
-    isRequired: true,
-  };
-}
+const ID = numericId();
+const PRODUCER_ID = storableText(MAX_PRODUCER_ID);
+const isNotice = (kind: string): boolean => (NOTICE_KINDS as readonly string[]).includes(kind);
+const REPORTED = oneOf(REPORTED_KINDS);
+
+/** A kind that the platform reports. Another problem tells of those that only the service uses. */
+const KIND = partOf<string>(REPORTED.schema, (given) =>
+  typeof given === 'string' && isNotice(given) ? [IS_OURS] : REPORTED.check(given),
+);
+const IS_OURS: Problem = {
+  code: 'not_allowed',
+  says: `must not be ${NOTICE_KINDS.join(', ')}: ${NOTICES_ARE_OURS}`,
+};
 
 /** An id: an integer or a string of digits. */
 function id(about: string, example: string): Member {
   return {
     schema: {
-      ...ID_SCHEMA,
-      description: `${about} It ${ID_RULE}. ${INTEGER_TOO}`,
+      ...ID.schema,
+      description: `${about} It ${ID.wording.join('. It ')}. ${INTEGER_TOO}`,
       examples: [example],
     },
-    read: (given) =>
-      typeof given === 'string' || typeof given === 'number'
-        ? (numericIdOf(given) ?? new Problem('format', ID_RULE))
-        : new Problem('type', 'must be an integer or a string of digits'),
+    part: ID,
+    read: numericIdOf,
   };
 }
 
 const MEMBERS = {
-  event: oneOf(
-    REPORTED_KINDS,
-    eventKind(
+  event: {
+    schema: eventKind(
       `The kind of the event. ${NOTICE_KINDS.join(', ')} are refused: ${NOTICES_ARE_OURS}.`,
     ),
-    NOTICE_KINDS,
-  ),
-  resource: oneOf(RESOURCES, resource('What it is about.')),
+    part: KIND,
+    isRequired: true,
+  },
+  resource: { schema: resource('What it is about.'), part: oneOf(RESOURCES), isRequired: true },
   applicationId: id(
     'The application that it happened to, also after its deletion. Either this or `accountId` is required.',
     '5080983',
@@ -107,16 +92,14 @@ const MEMBERS = {
       "The producer's key, unique per account and `event`: a repeat delivers nothing. It must not " +
         'contain U+0000 or lone surrogates.',
       'cdr-8c1f3a',
-      { minLength: 1, maxLength: MAX_PRODUCER_ID, pattern: '^[^\\u0000]*$' },
+      PRODUCER_ID.schema,
     ),
-    read: producerId,
+    part: PRODUCER_ID,
   },
   occurredAt: {
     schema: schema.time(`When it happened; else the time of acceptance. It ${TIME_RULE}.`),
-    read: (given) => {
-      if (typeof given !== 'string') return IS_NO_STRING;
-      return parseTime(given) ?? new Problem('format', TIME_RULE);
-    },
+    part: time(),
+    read: parseTime,
   },
   data: {
     schema: schema.anyObject(
@@ -124,7 +107,8 @@ const MEMBERS = {
         `It must have at most ${MAX_DATA_BYTES} bytes of text.`,
       { callId: '8c1f3a', duration: 33258 },
     ),
-    read: dataText,
+    part: anyObject(),
+    read: (_, text) => rawMember(text, 'data') ?? '',
     isRequired: true,
   },
 } satisfies Record<string, Member>;
@@ -184,42 +168,40 @@ export function readEvent(
   }
   const event: Record<string, unknown> = {};
   const faults: FieldFault[] = [];
-  for (const [name, { read, isRequired }] of entries) {
+  for (const [name, { part, read, isRequired }] of entries) {
     const given = Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
     if (given === undefined && !isRequired) continue;
-    const member = given === undefined ? IS_REQUIRED : read(given, text);
-    if (member instanceof Problem) faults.push(faultOf(pointer, name, member));
-    else event[name === 'id' ? 'producerId' : name] = member;
+    const [problem] = given === undefined ? [IS_REQUIRED] : part.check(given);
+    if (problem) faults.push(faultOf(pointer, name, problem));
+    else event[name === 'id' ? 'producerId' : name] = read ? read(given as never, text) : given;
   }
+  if (isTooLong(event['data'])) faults.push(faultOf(pointer, 'data', IS_TOO_LONG));
   if ((value['applicationId'] ?? value['accountId'] ?? undefined) === undefined) {
     faults.push(
-      faultOf(pointer, 'applicationId', new Problem('required', 'or accountId is required')),
+      faultOf(pointer, 'applicationId', { code: 'required', says: 'or accountId is required' }),
     );
   }
   if (isStrict) faults.push(...unknownMembers(value, ReportedEventSchema, pointer));
   return faults.length > 0 ? { faults } : { event: event as unknown as ReportedEvent };
 }
 
-function producerId(given: unknown): string | Problem {
-  if (typeof given !== 'string') return IS_NO_STRING;
-  if (given === '' || codePoints(given) > MAX_PRODUCER_ID) {
-    return new Problem('length', `must have 1 to ${MAX_PRODUCER_ID} characters`);
-  }
-  if (isStorable(given)) return given;
-  return new Problem('format', 'must not contain U+0000 or lone surrogates');
-}
-
-function dataText(given: unknown, text: string): string | Problem {
-  if (!isObject(given)) return new Problem('type', 'must be a JSON object');
-  const raw = rawMember(text, 'data') ?? '';
-  if (Buffer.byteLength(raw) <= MAX_DATA_BYTES) return raw;
-  return new Problem('length', `must have at most ${MAX_DATA_BYTES} bytes of text`);
-}
+const isTooLong = (data: unknown): boolean =>
+  typeof data === 'string' && Buffer.byteLength(data) > MAX_DATA_BYTES;
+const IS_TOO_LONG: Problem = {
+  code: 'length',
+  says: `must have at most ${MAX_DATA_BYTES} bytes of text`,
+};
 
 const REFUSALS: Record<Refusal, [name: string, problem: Problem]> = {
-  unknown_application: ['applicationId', new Problem('unknown_reference', 'names no application')],
-  unknown_account: ['accountId', new Problem('unknown_reference', 'names no account')],
-  accounts_differ: ['accountId', new Problem('conflict', 'is not the account of the application')],
+  unknown_application: [
+    'applicationId',
+    { code: 'unknown_reference', says: 'names no application' },
+  ],
+  unknown_account: ['accountId', { code: 'unknown_reference', says: 'names no account' }],
+  accounts_differ: [
+    'accountId',
+    { code: 'conflict', says: 'is not the account of the application' },
+  ],
 };
 
 /** The fault of a refused event. */
@@ -228,6 +210,6 @@ export function refusalFault(refusal: Refusal, pointer = ''): FieldFault {
   return faultOf(pointer, name, problem);
 }
 
-function faultOf(pointer: string, name: string, { code, says }: Problem): FieldFault {
-  return fault(pointer === '' ? name : `${pointer}/${name}`, code, says);
+function faultOf(pointer: string, name: string, problem: Problem): FieldFault {
+  return faultAt(pointer === '' ? name : `${pointer}/${name}`, problem);
 }

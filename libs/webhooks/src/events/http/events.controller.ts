@@ -1,28 +1,27 @@
-import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import {
-  among,
-  answerList,
-  answerPieces,
-  arrayPieces,
-  filtersOf,
+  type Answer,
+  answer,
+  given,
   Href,
   type HrefBuilder,
   isStrict,
   type JsonText,
+  listed,
   MAX_DEPTH,
-  QueryReader,
+  NoRouteError,
+  QueryOf,
+  type QueryReader,
   RawJsonBody,
-  refuseMethod,
-  textsOf,
-  timesOf,
+  shownWithList,
   unknownMembers,
-  withMember,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser, PlatformOnly } from '#libs/identity/http';
 import {
   type FieldFault,
+  oneOf,
   type Page,
   rawElements,
   rawMember,
@@ -58,15 +57,14 @@ export class EventsController {
     @RawJsonBody('MAX_BODY_BYTES') body: JsonText,
     @Req() request: Request,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+  ): Promise<Answer> {
     const read = readEvent(body.value, body.text, '', isStrict(request));
     if ('faults' in read) throw new ValidationError(read.faults);
     const [acceptance] = await this.events.accept([read.event]);
     if (acceptance instanceof UnavailableError) throw acceptance;
     if (!acceptance?.accepted) throw refusalOf(acceptance);
-    response.setHeader('Location', href('events', acceptance.id));
-    return AcceptedEventView.show(acceptance, href);
+    const location = href('events', acceptance.id);
+    return answer(AcceptedEventView.show(acceptance, href), { location });
   }
 
   @Post('batch')
@@ -93,64 +91,54 @@ export class EventsController {
   }
 
   @Get()
-  async list(
+  list(
     @CurrentUser() user: Principal,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const query = new QueryReader(request);
-    const page = query.page();
-    const filter = filterOf(query);
-    const accountId = accountShown(query, user);
-    query.done();
-    const read = (of: Page) => this.events.list(accountId, filter, of);
-    await answerList(request, response, page, read, EventView);
+    @QueryOf(readQuery) { page, filter, accountId }: ReturnType<typeof readQuery>,
+  ): Answer {
+    const owner = accountShown(accountId, user);
+    return listed(page, (of) => this.events.list(owner, filter, of), EventView);
   }
 
   @Get(':id')
-  async show(
-    @Param('id') id: string,
-    @CurrentUser() user: Principal,
-    @Href() href: HrefBuilder,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
+  async show(@Param('id') id: string, @CurrentUser() user: Principal): Promise<Answer> {
     // The router matches each method separately, so GET /v1/events/batch arrives here.
-    if (id === 'batch') refuseMethod(request, response);
+    if (id === 'batch') throw new NoRouteError();
     const { event, unmatched, deliveries } = await this.events.show(id, ownerSeen(user));
-    const text = SingleEventView.text(event, href);
-    const told = arrayPieces(request, { read: deliveries, view: DeliveryView }, { most: SHOWN });
-    await answerPieces(request, response, withMember(text, 'deliveries', told, { unmatched }));
+    return shownWithList(SingleEventView, event, {
+      name: 'deliveries',
+      read: deliveries,
+      view: DeliveryView,
+      most: SHOWN,
+      others: { unmatched },
+    });
   }
 
   @Get(':id/deliveries')
   async deliveries(
     @Param('id') id: string,
     @CurrentUser() user: Principal,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const query = new QueryReader(request);
-    const page = query.page();
-    query.done();
-    const read = await this.events.deliveriesOf(id, ownerSeen(user));
-    await answerList(request, response, page, read, DeliveryView);
+    @QueryOf((query) => query.page()) page: Page,
+  ): Promise<Answer> {
+    return listed(page, await this.events.deliveriesOf(id, ownerSeen(user)), DeliveryView);
   }
 }
 
-function filterOf(query: QueryReader): EventFilter {
-  const applicationId = query.numericId('applicationId');
-  const unmatched = query.flag('unmatched');
-  return {
-    ...filtersOf(query, {
-      event: among(EVENT_KINDS),
-      resource: among([...RESOURCES, ALL_RESOURCES]),
+const KIND = oneOf(EVENT_KINDS);
+const RESOURCE = oneOf([...RESOURCES, ALL_RESOURCES]);
+
+function readQuery(query: QueryReader) {
+  const page = query.page();
+  const filter: EventFilter = {
+    ...given({
+      applicationId: query.numericId('applicationId'),
+      unmatched: query.flag('unmatched'),
+      event: query.filter('event', KIND),
+      resource: query.filter('resource', RESOURCE),
+      producerId: query.text('producerId'),
     }),
-    ...textsOf(query, ['producerId']),
-    ...(applicationId !== undefined && { applicationId }),
-    ...(unmatched !== undefined && { unmatched }),
-    ...timesOf(query),
+    ...query.times(),
   };
+  return { page, filter, accountId: query.numericId('accountId') };
 }
 
 function readBatch(

@@ -1,11 +1,26 @@
 import { Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { Href, type HrefBuilder, Idempotent, JsonBody, type Once } from '#libs/http';
+import {
+  type Answer,
+  Field,
+  Href,
+  type HrefBuilder,
+  Idempotent,
+  Is,
+  JsonBody,
+  type Once,
+} from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
-import { numericIdOf } from '#libs/kernel';
+import { numericId, numericIdOf } from '#libs/kernel';
 import { EventsService } from '../domain/events.service.js';
-import { DeliverRequestDto } from './deliver.dto.js';
 import { StartsSending } from '../../deliveries/http/starts-sending.js';
+
+/** `POST /v1/events/:id/deliveries` */
+export class DeliverRequestDto {
+  @Field({ required: true, about: 'The subscription to send the event to.', example: '4711' })
+  @Is(numericId())
+  webhookId!: string | number;
+}
 
 /** Sends a customer's subscriptions the events that they have missed. */
 @Controller('v1/events')
@@ -22,7 +37,7 @@ export class MissedEventsController {
     @JsonBody(DeliverRequestDto) { webhookId }: DeliverRequestDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-  ): Promise<object> {
+  ): Promise<Answer> {
     const deliver = () => this.events.deliver(userId, id, numericIdOf(webhookId)!);
     return once(async () => href('deliveries', await deliver()));
   }

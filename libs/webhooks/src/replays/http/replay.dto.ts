@@ -1,25 +1,27 @@
 import { applyDecorators } from '@nestjs/common';
+import { Field, given, Is } from '#libs/http';
 import {
-  Check,
-  Field,
-  Is,
-  IsFlag,
-  IsId,
-  IsTime,
+  flag,
   listOf,
+  numericId,
+  numericIdOf,
   oneOf,
   parseTime,
+  type Part,
+  time,
   TIME_RULE,
-} from '#libs/http';
-import { numericIdOf } from '#libs/kernel';
+} from '#libs/kernel';
 import { REPLAYABLE_STATES, type ReplayableState, type ReplayFilter } from '../domain/replay.js';
 import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
-import { RESULT_PART } from '../../deliveries/http/last-result.js';
+import { RESULT } from '../../deliveries/http/last-result.js';
 import { ReplayableStateSchema } from './replay.view.js';
 
 const BY_DEFAULT: readonly ReplayableState[] = ['exhausted', 'cancelled'];
 
 const DRY_RUN = { about: 'Only counts them.', default: false, example: false };
+
+/** Without words for a part whose schema says it all. */
+const wordless = (part: Part): Part => ({ ...part, wording: [] });
 
 /** Undefined for what is not a time. */
 const timeOf = (value: unknown) => (typeof value === 'string' ? parseTime(value) : undefined);
@@ -36,8 +38,7 @@ const IsSince = () =>
       about: `Those that were made at or after that. It must be in the past, and ${TIME_RULE}.`,
       example: '2026-01-31T12:00:00.000Z',
     }),
-    IsTime(),
-    Check('range', 'must be in the past', (value) => isBefore(timeOf(value), new Date())),
+    Is(time().and('range', 'must be in the past', (value) => parseTime(value)! < new Date())),
   );
 
 /** Where it ends. */
@@ -47,15 +48,15 @@ const IsUntil = () =>
       about: `Those that were made before that; by default now. It must be later than since, and ${TIME_RULE}.`,
       example: '2026-01-31T12:00:00.000Z',
     }),
-    IsTime(),
-    Check('range', 'must be later than since', (value, { dto }) =>
-      isBefore(timeOf(dto['since']), timeOf(value)),
-    ),
+    Is(time(), {
+      code: 'range',
+      says: 'must be later than since',
+      holds: (value, { dto: { since } }) => isBefore(timeOf(since), timeOf(value)),
+    }),
   );
 
 function rangeOf(dto: { since: string; until?: string }): Pick<ReplayFilter, 'since' | 'until'> {
-  const until = timeOf(dto.until);
-  return { since: parseTime(dto.since)!, ...(until && { until }) };
+  return { since: parseTime(dto.since)!, ...given({ until: timeOf(dto.until) }) };
 }
 
 /** `POST /v1/webhooks/:id/replay` */
@@ -80,7 +81,7 @@ export class ReplayRequestDto {
   states?: ReplayableState[];
 
   @Field(DRY_RUN)
-  @IsFlag()
+  @Is(flag())
   dryRun?: boolean;
 
   filter(webhookId: string): ReplayFilter {
@@ -100,11 +101,11 @@ export class RedeliverRequestDto {
     about: 'Those in this state; by default those that are exhausted or cancelled.',
     example: 'exhausted',
   })
-  @Is(oneOf(REPLAYABLE_STATES, ReplayableStateSchema))
+  @Is(wordless(oneOf(REPLAYABLE_STATES, ReplayableStateSchema)))
   state?: ReplayableState;
 
   @Field({ about: 'Those of events of this kind.', example: 'cdrCreated' })
-  @Is(oneOf(EVENT_KINDS))
+  @Is(wordless(oneOf(EVENT_KINDS)))
   event?: string;
 
   @Field({
@@ -113,11 +114,11 @@ export class RedeliverRequestDto {
       'or deleted are left out.',
     example: '4711',
   })
-  @IsId()
+  @Is(numericId())
   webhookId?: string | number;
 
   @Field({ about: 'Those of events of this application.', example: '5080983' })
-  @IsId()
+  @Is(numericId())
   applicationId?: string | number;
 
   @Field({
@@ -126,11 +127,11 @@ export class RedeliverRequestDto {
       'or `failed` for all but 2xx.',
     example: '5xx',
   })
-  @Is(RESULT_PART)
+  @Is(wordless(RESULT))
   status?: string;
 
   @Field(DRY_RUN)
-  @IsFlag()
+  @Is(flag())
   dryRun?: boolean;
 
   filter(): ReplayFilter {
@@ -139,10 +140,7 @@ export class RedeliverRequestDto {
     return {
       ...rangeOf(this),
       states: state === undefined ? BY_DEFAULT : [state],
-      ...(event !== undefined && { event }),
-      ...(webhookId !== undefined && { webhookId }),
-      ...(applicationId !== undefined && { applicationId }),
-      ...(status !== undefined && { status }),
+      ...given({ event, webhookId, applicationId, status }),
     };
   }
 }

@@ -1,6 +1,17 @@
-import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { Href, type HrefBuilder, Idempotent, JsonBody, type Once, readInTurn } from '#libs/http';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import {
+  type Answer,
+  answer,
+  Href,
+  type HrefBuilder,
+  Idempotent,
+  InTurn,
+  JsonBody,
+  located,
+  type Once,
+  shown,
+  type Turn,
+} from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { ReplaysService } from '../domain/replays.service.js';
@@ -23,14 +34,12 @@ export class ReplaysController {
     @JsonBody(ReplayRequestDto) body: ReplayRequestDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+    @InTurn() inTurn: Turn,
+  ): Promise<Answer> {
     const filter = body.filter(webhookId);
     if (body.dryRun === true) {
-      response.status(200);
-      const count = () => this.replays.count(userId, filter);
-      return readInTurn(request, count);
+      const counted = await inTurn(() => this.replays.count(userId, filter));
+      return answer(counted, { status: 200 });
     }
     return once(async () => href('replays', await this.replays.start(userId, filter)));
   }
@@ -43,25 +52,19 @@ export class ReplaysController {
     @JsonBody(RedeliverRequestDto) body: RedeliverRequestDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+    @InTurn() inTurn: Turn,
+  ): Promise<Answer> {
     const filter = body.filter();
     if (body.dryRun === true) {
-      response.status(200);
-      const count = () => this.replays.countSelected(userId, filter);
-      return readInTurn(request, count);
+      const counted = await inTurn(() => this.replays.countSelected(userId, filter));
+      return answer(counted, { status: 200 });
     }
     return once(async () => href('replays', await this.replays.startSelected(userId, filter)));
   }
 
   @Get('replays/:id')
-  async show(
-    @Param('id') id: string,
-    @CurrentUser() { userId }: Principal,
-    @Href() href: HrefBuilder,
-  ): Promise<object> {
-    return ReplayView.show(await this.replays.show(userId, id), href);
+  async show(@Param('id') id: string, @CurrentUser() { userId }: Principal): Promise<Answer> {
+    return shown(ReplayView, await this.replays.show(userId, id));
   }
 
   @Post('replays/:id/cancel')
@@ -70,11 +73,8 @@ export class ReplaysController {
     @Param('id') id: string,
     @CurrentUser() { userId }: Principal,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+  ): Promise<Answer> {
     await this.replays.cancel(userId, id);
-    const address = href('replays', id);
-    response.setHeader('Location', address);
-    return { href: address };
+    return located(href('replays', id));
   }
 }

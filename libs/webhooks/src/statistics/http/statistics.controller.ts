@@ -1,6 +1,5 @@
-import { Controller, Get, Param, Req } from '@nestjs/common';
-import type { Request } from 'express';
-import { QueryReader, readInTurn, timesOf } from '#libs/http';
+import { Controller, Get, Param } from '@nestjs/common';
+import { given, InTurn, numberUpTo, QueryOf, type QueryReader, type Turn } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { accountShown } from '../../subscriptions/http/account-shown.js';
@@ -17,28 +16,27 @@ export class StatisticsController {
   async stats(
     @Param('id') webhookId: string,
     @CurrentUser() user: Principal,
-    @Req() request: Request,
+    @QueryOf(rangeOf) range: HistoryRange,
+    @InTurn() inTurn: Turn,
   ): Promise<object> {
-    const query = new QueryReader(request);
-    const range = rangeOf(query);
-    query.done();
     const isAsked = Object.keys(range).length > 0;
-    const read = () => this.statistics.of(user.userId, webhookId, isAsked ? range : undefined);
-    return readInTurn(request, read);
+    return inTurn(() => this.statistics.of(user.userId, webhookId, isAsked ? range : undefined));
   }
 
   @Get('stats')
-  async statsOfAccount(@CurrentUser() user: Principal, @Req() request: Request): Promise<object> {
-    const query = new QueryReader(request);
-    const range = rangeOf(query);
-    const accountId = accountShown(query, user) ?? user.userId;
-    query.done();
-    const read = () => this.statistics.ofAccount(accountId, range);
-    return readInTurn(request, read);
+  async statsOfAccount(
+    @CurrentUser() user: Principal,
+    @QueryOf((query) => [rangeOf(query), query.numericId('accountId')])
+    [range, asked]: [HistoryRange, string | undefined],
+    @InTurn() inTurn: Turn,
+  ): Promise<object> {
+    const accountId = accountShown(asked, user) ?? user.userId;
+    return inTurn(() => this.statistics.ofAccount(accountId, range));
   }
 }
 
+const BUCKETS = numberUpTo(MAX_BUCKETS);
+
 function rangeOf(query: QueryReader): HistoryRange {
-  const buckets = query.wholeNumber('buckets', MAX_BUCKETS);
-  return { ...timesOf(query), ...(buckets !== undefined && { buckets }) };
+  return { ...query.times(), ...given({ buckets: query.number('buckets', BUCKETS) }) };
 }

@@ -1,12 +1,14 @@
-import type { QueryReader } from '#libs/http';
 import type { Principal } from '#libs/identity';
 
 /**
  * The account whose rows a list shows; undefined for all accounts, which only the platform sees. For others, no
- * account but their own exists, so the filter `accountId` finds nothing then.
+ * account but their own exists, so the filter finds nothing then.
+ * @param asked the filter `accountId`
  */
-export function accountShown(query: QueryReader, { role, userId }: Principal): string | undefined {
-  const asked = query.numericId('accountId');
+export function accountShown(
+  asked: string | undefined,
+  { role, userId }: Principal,
+): string | undefined {
   if (role === 'platform') return asked;
   return (asked ?? userId) === userId ? userId : '0';
 }

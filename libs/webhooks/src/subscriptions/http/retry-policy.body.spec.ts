@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
+import { faultAt } from '#libs/kernel';
 import { GivenRetryPolicy, retryPolicyOf } from './retry-policy.body.js';
 
 const faultsOf = (given: unknown) =>
-  GivenRetryPolicy.faultsOf(given, 'retry').map(({ field, code }) => `${field} ${code}`);
+  GivenRetryPolicy.check(given).map(
+    (problem) => `${faultAt('retry', problem).field} ${problem.code}`,
+  );
 
 it.each([
   [{ schedule: [] }],

@@ -1,4 +1,5 @@
-import { fault, inside, isObject, listOf, type Part, schema, wholeNumber } from '#libs/http';
+import { schema } from '#libs/http';
+import { anyObject, inside, integer, listOf, type Part, partOf } from '#libs/kernel';
 import {
   DELAY_SECONDS,
   MAX_RETRIES,
@@ -8,8 +9,8 @@ import {
 
 // In the order in which PostgreSQL stores them, because policies are compared as text.
 const PARTS: Record<keyof RetryPolicy, Part> = {
-  schedule: listOf(wholeNumber(DELAY_SECONDS), { max: MAX_RETRIES }),
-  timeoutMs: wholeNumber(TIMEOUT_MS),
+  schedule: listOf(integer(DELAY_SECONDS), { max: MAX_RETRIES }),
+  timeoutMs: integer(TIMEOUT_MS),
 };
 
 const members = {
@@ -34,23 +35,26 @@ export const RetryPolicySchema = schema.named('RetryPolicy', {
   description: 'What holds instead of the configured retries.',
 });
 
+const GIVEN = anyObject({
+  minProperties: 1,
+  properties: {
+    schedule: schema.nullable(members.schedule),
+    timeoutMs: schema.nullable(members.timeoutMs),
+  },
+});
+const NOT_EMPTY = GIVEN.and(
+  'required',
+  'must have schedule or timeoutMs',
+  (given) => givenNames(given).length > 0,
+);
+
 /** A policy in a request body. */
-export const GivenRetryPolicy: Part = {
-  schema: {
-    type: 'object',
-    minProperties: 1,
-    properties: {
-      schedule: schema.nullable(members.schedule),
-      timeoutMs: schema.nullable(members.timeoutMs),
-    },
-  },
-  faultsOf: (given, at) => {
-    if (!isObject(given)) return [fault(at, 'type', 'must be a JSON object')];
-    const names = givenNames(given);
-    if (names.length === 0) return [fault(at, 'required', 'must have schedule or timeoutMs')];
-    return names.flatMap((name) => PARTS[name].faultsOf(given[name], inside(at, name)));
-  },
-};
+export const GivenRetryPolicy = partOf<RetryPolicy>(GIVEN.schema, (given) => {
+  const problems = NOT_EMPTY.check(given);
+  if (problems.length > 0) return problems;
+  const policy = given as Record<keyof RetryPolicy, unknown>;
+  return givenNames(policy).flatMap((name) => inside(name, PARTS[name].check(policy[name])));
+});
 
 /** The policy in a body: its known members, of which `null` means "not given". */
 export function retryPolicyOf(given: RetryPolicy): RetryPolicy {

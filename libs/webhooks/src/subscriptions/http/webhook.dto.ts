@@ -1,5 +1,5 @@
-import { applyDecorators } from '@nestjs/common';
-import { Check, Field, Is, IsChoice, IsFlag, IsLabel, IsString, IsUrl } from '#libs/http';
+import { Field, Is } from '#libs/http';
+import { flag, label, oneOf, string, typed, url } from '#libs/kernel';
 import { OutboundPolicy } from '#libs/outbound';
 import {
   ALL_RESOURCES,
@@ -14,7 +14,6 @@ import {
   hasTargetHost,
   hasTargetPort,
   isMaskedTargetUrl,
-  isTargetUrl,
   TARGET_SCHEMES,
 } from '../domain/target-url.js';
 import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
@@ -27,46 +26,27 @@ import { SignatureSchema } from './webhook.view.js';
 const MAX_NAME = 255;
 const MAX_PAYLOAD_BYTES = 16 << 10;
 
-/** Lets later checks skip values that an earlier check has already rejected. */
-const isUrl = (value: unknown): value is string => typeof value === 'string' && isTargetUrl(value);
-
-function IsTargetUrl(): PropertyDecorator {
-  return applyDecorators(
-    IsUrl(TARGET_SCHEMES, { fragment: false }),
-    Check('format', 'must not have a fragment', (url) => !isUrl(url) || !url.includes('#')),
-  );
-}
+const targetUrl = url(TARGET_SCHEMES, { fragment: false });
 
 const ITEM = `(?:${[...RESOURCES, ALL_RESOURCES].join('|')})`;
 
-function IsResourceList(): PropertyDecorator {
-  return applyDecorators(
-    IsString(),
-    Check(
-      'choice',
-      `must be a comma-separated list of ${RESOURCES.join(', ')}, or all`,
-      (value) => typeof value !== 'string' || parseResources(value) !== undefined,
-      { pattern: `^\\s*${ITEM}\\s*(?:,\\s*${ITEM}\\s*)*$` },
-    ),
-  );
-}
+const resourceList = string().and(
+  'choice',
+  `must be a comma-separated list of ${RESOURCES.join(', ')}, or all`,
+  (value) => parseResources(value) !== undefined,
+  { pattern: `^\\s*${ITEM}\\s*(?:,\\s*${ITEM}\\s*)*$` },
+);
 
-/** Checks the JSON text of a member. */
-function IsPayload(): PropertyDecorator {
-  const isObject = (json: unknown): json is string =>
-    typeof json === 'string' && json.startsWith('{');
-  return applyDecorators(
-    Check('type', 'must be a JSON object', isObject, {
-      type: 'object',
-      additionalProperties: {},
-    }),
-    Check(
-      'length',
-      `must have at most ${MAX_PAYLOAD_BYTES} bytes of JSON text`,
-      (json) => !isObject(json) || Buffer.byteLength(json) <= MAX_PAYLOAD_BYTES,
-    ),
-  );
-}
+/** The JSON text of a member. */
+const payload = typed(
+  'must be a JSON object',
+  (json): json is string => typeof json === 'string' && json.startsWith('{'),
+  { type: 'object', additionalProperties: {} },
+).and(
+  'length',
+  `must have at most ${MAX_PAYLOAD_BYTES} bytes of JSON text`,
+  (json) => Buffer.byteLength(json) <= MAX_PAYLOAD_BYTES,
+);
 
 const EVENT = {
   about:
@@ -110,7 +90,7 @@ class WebhookDto {
     about: 'A label for people; it goes into the notifications, too.',
     example: 'Billing',
   })
-  @IsLabel(MAX_NAME)
+  @Is(label(MAX_NAME))
   name?: string | null;
 
   @Field({
@@ -119,11 +99,11 @@ class WebhookDto {
     about: 'Free-form data that goes into the notifications, as it was sent.',
     example: { order: 4711, tags: ['shop'] },
   })
-  @IsPayload()
+  @Is(payload)
   payload?: string | null;
 
   @Field({ about: 'When false, nothing is sent. True at first.', example: true })
-  @IsFlag()
+  @Is(flag())
   enabled?: boolean;
 
   @Field({
@@ -140,25 +120,27 @@ class WebhookDto {
 /** `POST /v1/webhooks` */
 export class CreateWebhookDto extends WebhookDto {
   @Field({ required: true, ...EVENT })
-  @IsChoice(EVENT_KINDS, EventKindSchema)
+  @Is(oneOf(EVENT_KINDS, EventKindSchema))
   event!: EventKind;
 
   @Field({ required: true, ...RESOURCE })
-  @IsResourceList()
+  @Is(resourceList)
   resource!: string;
 
   @Field({ required: true, ...TARGET_URL })
-  @IsTargetUrl()
-  @Check('format', MASKED_TARGET, (url) => !isUrl(url) || !isMaskedTargetUrl(url))
-  @Check(
-    'not_allowed',
-    RESERVED_PORT,
-    (url, { config }) => !isUrl(url) || hasTargetPort(url, new OutboundPolicy(config)),
-  )
-  @Check(
-    'not_allowed',
-    PRIVATE_TARGET,
-    (url, { config }) => !isUrl(url) || hasTargetHost(url, new OutboundPolicy(config)),
+  @Is(
+    targetUrl,
+    {
+      code: 'not_allowed',
+      says: PRIVATE_TARGET,
+      holds: (value, { config }) => hasTargetHost(value, new OutboundPolicy(config)),
+    },
+    {
+      code: 'not_allowed',
+      says: RESERVED_PORT,
+      holds: (value, { config }) => hasTargetPort(value, new OutboundPolicy(config)),
+    },
+    { code: 'format', says: MASKED_TARGET, holds: (value) => !isMaskedTargetUrl(value) },
   )
   targetUrl!: string;
 
@@ -167,7 +149,7 @@ export class CreateWebhookDto extends WebhookDto {
   headers?: Record<string, string> | null;
 
   @Field({ ...SIGNATURE, about: `${SIGNATURE.about} By default hmac-sha256.` })
-  @IsChoice(SIGNATURES, SignatureSchema)
+  @Is(oneOf(SIGNATURES, SignatureSchema))
   signature?: Signature;
 
   content(): WebhookContent {
@@ -188,15 +170,15 @@ export class CreateWebhookDto extends WebhookDto {
 /** `PUT /v1/webhooks/:id` */
 export class UpdateWebhookDto extends WebhookDto {
   @Field(EVENT)
-  @IsChoice(EVENT_KINDS, EventKindSchema)
+  @Is(oneOf(EVENT_KINDS, EventKindSchema))
   event?: EventKind;
 
   @Field(RESOURCE)
-  @IsResourceList()
+  @Is(resourceList)
   resource?: string;
 
   @Field({ ...TARGET_URL, about: `${TARGET_URL.about} As it is shown, it is unchanged.` })
-  @IsTargetUrl()
+  @Is(targetUrl)
   targetUrl?: string;
 
   @Field({
@@ -212,7 +194,7 @@ export class UpdateWebhookDto extends WebhookDto {
       `${SIGNATURE.about} Another one comes with a new key; the old one signs beside it for ` +
       '24 hours.',
   })
-  @IsChoice(SIGNATURES, SignatureSchema)
+  @Is(oneOf(SIGNATURES, SignatureSchema))
   signature?: Signature;
 
   changes(): WebhookChanges {

@@ -1,28 +1,43 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
 import {
-  entityTag,
+  type Answer,
+  answer,
   Href,
   type HrefBuilder,
   Idempotent,
   IfMatch,
   JsonBody,
+  listed,
   type Once,
+  QueryOf,
+  type QueryReader,
+  shown,
   type VersionCheck,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
+import { oneOf, type Page } from '#libs/kernel';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { RecentActivityReader } from '../domain/recent-activity.js';
+import type { Webhook } from '../domain/webhook.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
-import { located } from './located.js';
-import { answerWebhook, answerWebhooks } from './webhook-answers.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
+import { type ShownWebhook, WebhookView } from './webhook.view.js';
+
+/** The addresses of subscriptions: those of the account, and those of one application. */
+export const ADDRESSES = {
+  account: 'v1/webhooks',
+  application: 'v1/applications/:applicationId/webhooks',
+} as const;
+
+/** Without an application, its level is the account. */
+type ApplicationId = string | undefined;
 
 /**
- * Webhook subscriptions of the caller's account (specification, section 4.2). Lists and creates them at
- * account level; single ones may also belong to an application.
+ * Webhook subscriptions of the caller's account (specification, sections 4.2 and 4.3). Under the account's
+ * address, lists and creates them at account level, while single ones may also belong to an application.
  */
-@Controller('v1/webhooks')
+@Controller(Object.values(ADDRESSES))
 @ActAsUser()
 export class WebhooksController {
   constructor(
@@ -32,34 +47,34 @@ export class WebhooksController {
 
   @Get()
   async list(
-    @CurrentUser() { userId }: Principal,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const where = { accountId: userId };
-    const from = { webhooks: this.webhooks, activity: this.activity };
-    await answerWebhooks(request, response, from, where);
+    @CurrentUser() { userId: accountId }: Principal,
+    @QueryOf(readQuery) { page, hasActivity, ...filter }: ReturnType<typeof readQuery>,
+  ): Promise<Answer> {
+    const read = await this.webhooks.list({ accountId, ...filter });
+    const readWithActivity = async (of: Page) => this.withActivity(accountId, await read(of));
+    return listed(page, hasActivity ? readWithActivity : read, WebhookView);
   }
 
   @Get(':id')
   async show(
     @CurrentUser() { userId }: Principal,
+    @Param('applicationId') applicationId: ApplicationId,
     @Param('id') id: string,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    answerWebhook(request, response, await this.webhooks.get(userId, id));
+  ): Promise<Answer> {
+    const webhook = await this.webhooks.get(userId, id, applicationId);
+    return shown(WebhookView, webhook, webhook.version);
   }
 
   @Post()
   @HttpCode(200)
   async create(
-    @CurrentUser() { userId }: Principal,
+    @CurrentUser() { userId: accountId }: Principal,
+    @Param('applicationId') applicationId: ApplicationId,
     @JsonBody(CreateWebhookDto) body: CreateWebhookDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-  ): Promise<object> {
-    const level = { accountId: userId };
+  ): Promise<Answer> {
+    const level = { accountId, applicationId };
     return once(async () => href('webhooks', await this.webhooks.create(level, body.content())), {
       hasVersion: true,
     });
@@ -67,71 +82,55 @@ export class WebhooksController {
 
   @Put(':id')
   async update(
-    @CurrentUser() { userId }: Principal,
+    @CurrentUser() { userId: accountId }: Principal,
+    @Param('applicationId') applicationId: ApplicationId,
     @Param('id') id: string,
     @JsonBody(UpdateWebhookDto) body: UpdateWebhookDto,
     @IfMatch() check: VersionCheck,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
-    const version = await this.webhooks.update({ accountId: userId, id }, body.changes(), check);
-    response.setHeader('ETag', entityTag(version));
-    return { href: href('webhooks', id) };
+  ): Promise<Answer> {
+    const place = { accountId, applicationId, id };
+    const version = await this.webhooks.update(place, body.changes(), check);
+    return answer({ href: href('webhooks', id) }, { version });
   }
 
   @Delete(':id')
   async delete(
-    @CurrentUser() { userId }: Principal,
+    @CurrentUser() { userId: accountId }: Principal,
+    @Param('applicationId') applicationId: ApplicationId,
     @Param('id') id: string,
     @IfMatch() check: VersionCheck,
   ): Promise<object> {
-    await this.webhooks.delete({ accountId: userId, id }, check);
+    await this.webhooks.delete({ accountId, applicationId, id }, check);
     return { message: 'delete successful' };
   }
 
-  @Post(':id/pause')
-  @HttpCode(200)
-  async pause(
-    @CurrentUser() { userId }: Principal,
-    @Param('id') id: string,
-    @IfMatch() check: VersionCheck,
-    @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
-    const version = await this.webhooks.update({ accountId: userId, id }, { paused: true }, check);
-    response.setHeader('ETag', entityTag(version));
-    return located(response, href('webhooks', id));
+  private async withActivity(accountId: string, webhooks: Webhook[]): Promise<ShownWebhook[]> {
+    const ids = webhooks.map(({ id }) => id);
+    const activities = await this.activity.of(accountId, ids);
+    return webhooks.map((webhook) => {
+      const activity = activities.get(webhook.id);
+      return activity ? Object.assign(webhook, { activity }) : webhook;
+    });
   }
+}
 
-  @Post(':id/resume')
-  @HttpCode(200)
-  async resume(
-    @CurrentUser() { userId }: Principal,
-    @Param('id') id: string,
-    @IfMatch() check: VersionCheck,
-    @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
-    const version = await this.webhooks.update({ accountId: userId, id }, { paused: false }, check);
-    response.setHeader('ETag', entityTag(version));
-    return located(response, href('webhooks', id));
-  }
+const KIND = oneOf(EVENT_KINDS);
+const RESOURCE = oneOf([...RESOURCES, ALL_RESOURCES]);
+const SCOPE = oneOf(['all']);
+const INCLUDE = oneOf(['activity']);
 
-  @Get(':id/secret')
-  showSecret(@CurrentUser() { userId }: Principal, @Param('id') id: string): Promise<object> {
-    return this.webhooks.verificationKey(userId, id);
-  }
-
-  @Post(':id/secret/rotate')
-  @HttpCode(200)
-  async rotateSecret(
-    @CurrentUser() { userId }: Principal,
-    @Param('id') id: string,
-    @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
-    const key = await this.webhooks.rotateKey(userId, id);
-    response.setHeader('Location', href('webhooks', id, 'secret'));
-    return key;
-  }
+function readQuery(query: QueryReader, { applicationId }: { applicationId?: string }) {
+  return {
+    event: query.filter('event', KIND),
+    resource: query.filter('resource', RESOURCE),
+    enabled: query.flag('enabled'),
+    // An application's list has only one scope, so `scope` is an unknown parameter there.
+    scope:
+      applicationId === undefined
+        ? (query.valid('scope', SCOPE) ?? ('account' as const))
+        : { applicationId },
+    hasActivity: query.valid('include', INCLUDE) !== undefined,
+    page: query.optionalPage(),
+  };
 }

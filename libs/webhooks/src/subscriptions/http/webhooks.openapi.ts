@@ -9,9 +9,9 @@ import {
 } from '#libs/http';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { WebhookLimitReached } from '../domain/webhook-limit.js';
-import { ApplicationWebhooksController } from './application-webhooks.controller.js';
+import { WebhookActionsController } from './webhook-actions.controller.js';
 import { VerificationKeySchema, WebhookView } from './webhook.view.js';
-import { WebhooksController } from './webhooks.controller.js';
+import { ADDRESSES, WebhooksController } from './webhooks.controller.js';
 
 const LIMIT_REACHED = describeError(
   new WebhookLimitReached('account'),
@@ -75,6 +75,7 @@ const changes = {
 };
 
 const webhooksRoutes = describeRoutes(WebhooksController, {
+  at: ADDRESSES.account,
   tag: 'Webhooks',
   about:
     "Subscriptions of the caller's account. At account level there are 10 at the most, and 10 for " +
@@ -122,6 +123,14 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
       about: 'Its pending deliveries are cancelled.',
       answer: DeletedSchema,
     },
+  },
+});
+
+const actionsRoutes = describeRoutes(WebhookActionsController, {
+  ids: 'webhooks',
+  tag: 'Webhooks',
+  path: { id: ID },
+  operations: {
     pause: {
       summary: 'Pause a subscription',
       about:
@@ -154,7 +163,9 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
   },
 });
 
-const applicationWebhooksRoutes = describeRoutes(ApplicationWebhooksController, {
+const applicationWebhooksRoutes = describeRoutes(WebhooksController, {
+  at: ADDRESSES.application,
+  ids: 'applicationWebhooks',
   tag: 'Webhooks',
   about: 'Those of an application get the events of that application alone.',
   path: {
@@ -202,4 +213,4 @@ const applicationWebhooksRoutes = describeRoutes(ApplicationWebhooksController, 
 });
 
 /** The subscriptions' part of the API description. */
-export const subscriptionRoutes = [webhooksRoutes, applicationWebhooksRoutes];
+export const subscriptionRoutes = [webhooksRoutes, actionsRoutes, applicationWebhooksRoutes];
