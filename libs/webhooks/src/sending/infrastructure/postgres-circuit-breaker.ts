@@ -3,20 +3,21 @@ import { evictOldest } from '#libs/kernel';
 import { Database, GroupCommit, isTransient, isUnavailable, Log } from '#libs/runtime';
 import {
   blocks,
-  type Decision,
   decide,
   followedBy,
   healthAfter,
-  noticeOf,
-  NOW,
   type Verdicts,
   verdictsOf,
 } from '../../subscriptions/domain/subscription-life.js';
 import { Activity } from '../../activity/domain/activity.js';
 import { CircuitBreaker, type TargetVerdict } from '../domain/circuit-breaker.js';
-import type { KnownHealth } from '../domain/pending-deliveries.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
-import { CARRY_OUT, knownHealth } from './circuit-breaker.statements.js';
+import {
+  CARRY_OUT,
+  type Decided,
+  decisionValues,
+  knownHealth,
+} from './circuit-breaker.statements.js';
 
 /** How often a decision is repeated at once if another worker has changed the same health. */
 const TRIES = 5;
@@ -28,17 +29,9 @@ const MAX_DEFERRED = 10_000;
 const MAX_RETRIED = 1_000;
 
 /** Combined verdicts on a target. `at`: the time of the last one, by `performance.now()`. */
-interface Reported {
-  webhookId: string;
-  accountId: string;
-  targetVersion: number;
-  known: KnownHealth;
+interface Reported extends Omit<TargetVerdict, 'verdict'> {
   verdicts: Verdicts;
   at: number;
-}
-
-interface Decided extends Reported {
-  decision: Decision;
 }
 
 /** A request to retry deferred verdicts. */
@@ -105,8 +98,8 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
   }
 
   /** @returns the verdicts on targets whose health has changed meanwhile */
-  private async carryOut(all: readonly Decided[]): Promise<Reported[]> {
-    const rows = await this.database.run(CARRY_OUT, valuesOf(all));
+  private async carryOut(all: readonly (Reported & Decided)[]): Promise<Reported[]> {
+    const rows = await this.database.run(CARRY_OUT, decisionValues(all));
     const readAt = performance.now();
     const byId = new Map(rows.map((row) => [row.id, row]));
     const changed: Reported[] = [];
@@ -175,7 +168,7 @@ function merge(all: Map<string, Reported>, item: Reported): void {
 }
 
 /** Decides on each target. Omits those whose health does not change. */
-function decidedOf(all: readonly Reported[]): Decided[] {
+function decidedOf(all: readonly Reported[]): (Reported & Decided)[] {
   const now = performance.now();
   return all.flatMap((reported) => {
     const { known, at } = reported;
@@ -183,22 +176,4 @@ function decidedOf(all: readonly Reported[]): Decided[] {
     const decision = decide(healthAfter(known, now - known.readAt), verdicts);
     return decision ? [{ ...reported, decision }] : [];
   });
-}
-
-/** Converts decisions to arrays, one for each column. */
-function valuesOf(all: readonly Decided[]) {
-  const health = all.map(({ decision }) => decision.health);
-  return {
-    webhookIds: all.map(({ webhookId }) => webhookId),
-    targetVersions: all.map(({ targetVersion }) => targetVersion),
-    stored: all.map(({ known }) => known.stored),
-    failures: health.map((after) => after?.failures),
-    openings: health.map((after) => after?.openings),
-    failing: health.map((after) => (after?.failingSince === NOW ? 'now' : after?.failingSince)),
-    openMs: health.map((after) => after?.openMs),
-    holdMs: all.map(({ decision }) => decision.holdMs),
-    off: all.map(({ decision }) => decision.off),
-    backlog: all.map(({ decision }) => decision.backlog === true),
-    notices: all.map(({ decision }) => noticeOf(decision)),
-  };
 }
