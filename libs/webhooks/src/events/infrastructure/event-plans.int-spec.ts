@@ -55,7 +55,7 @@ it('lists the newest events of an account without reading those of others', asyn
   expect([await eventsRead(few, true), await eventsRead(none, true)]).toEqual([OWN / 2, 0]);
 });
 
-it('lists an account's events without reading newer events of others', async () => {
+it('lists the events of an account without reading newer events of others', async () => {
   const most = await anAccount(database);
   await addEvents(most, 4 * OTHERS);
   await addEvents(await anAccount(database), OTHERS);

@@ -22,7 +22,7 @@ export interface ReplayFilter {
 /** What a replay would send. */
 export interface ReplayCount {
   deliveries: number;
-  /** What the filter selects, too, but of subscriptions that are off. */
+  /** Further deliveries that the filter selects, of subscriptions that are off. */
   leftOut: number;
 }
 

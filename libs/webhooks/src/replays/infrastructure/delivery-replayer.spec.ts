@@ -37,7 +37,7 @@ async function run(signal: AbortSignal): Promise<{ continuedIds: string[]; failu
         : continued(values.id);
     },
   };
-  const days = { spans: () => Promise.resolve([]), note: () => undefined };
+  const days = { spans: () => Promise.resolve([]), add: () => undefined };
   const add = vi.fn<(name: string, options: object, work: TaskWork) => void>();
   new DeliveryReplayer(
     { add } as unknown as BackgroundTasks,

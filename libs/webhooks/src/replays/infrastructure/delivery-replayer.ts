@@ -22,7 +22,7 @@ import {
 import { DAYS_FOUND, findReplayable } from './replay.statements.js';
 
 const OPTIONS = { everyMs: 500, share: 0.25 };
-/** Most deliveries restarted at once. While a subscription has as many waiting, no more are restarted. */
+/** Limit of deliveries restarted at once. No more are restarted while a subscription has this many due. */
 const BATCH = 500;
 
 /**
@@ -74,7 +74,7 @@ export class DeliveryReplayer {
       rows.map(({ id }) => id),
       (id) => id,
     );
-    // If no delivery is found, the end of the replay, or how far it looked, still has to be stored.
+    // If no delivery is found, the end of the replay or the position of the search still has to be stored.
     const spans = spansOf([...days.keys()].reverse(), DAYS_REPLAYED).reverse();
     if (spans.length === 0) spans.push({ first: oldest, last: oldest });
     const { id, webhookId } = part;
@@ -90,7 +90,7 @@ export class DeliveryReplayer {
       const values = { id, webhookId, after, to, isEnd, deliveryIds };
       const done = await this.database.run(continueReplay(span), values);
       if (done.length === 0) return;
-      this.pendingDays.note(span);
+      this.pendingDays.add(span);
       after = to;
     }
   }

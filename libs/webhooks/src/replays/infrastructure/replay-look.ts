@@ -4,7 +4,6 @@ import {
   ADD_PARTS,
   COMPLETE_REPLAYS,
   END_PARTS,
-  END_REPLAYS,
   FORGET_PARTS,
   LEAST_ID,
   LOOKED,
@@ -43,7 +42,11 @@ export class ReplayLook {
     const withoutPart = replays.filter(({ isWithoutPart }) => isWithoutPart);
     if (withoutPart.length > 0) await this.run(ADD_PARTS, { ids: withoutPart.map(({ id }) => id) });
     const parts = await this.nextParts(replays);
-    await this.end(parts.filter(({ fate }) => fate === 'over'));
+    const over = parts.filter(({ fate }) => fate === 'over');
+    if (over.length > 0) {
+      const webhookIds = over.map(({ webhookId }) => webhookId);
+      await this.run(END_PARTS, { ids: over.map(({ id }) => id), webhookIds });
+    }
     const ready = parts.filter(({ fate }) => fate === 'ready');
     const ofAccounts = grouped(ready, ({ accountId }) => accountId);
     return [...ofAccounts.values()].flatMap((all) => someOf(all, READY_OF_ONE));
@@ -93,20 +96,6 @@ export class ReplayLook {
     }
     if (empty.length > 0) await this.run(COMPLETE_REPLAYS, { ids: empty });
     return parts;
-  }
-
-  /**
-   * A replay of one subscription keeps its part until it is cancelled; otherwise it would be completed.
-   */
-  private async end(over: readonly ReplayPart[]): Promise<void> {
-    const ids = over.filter(({ isOnly }) => isOnly).map(({ id }) => id);
-    if (ids.length > 0) await this.run(END_REPLAYS, { ids });
-    const ended = over.filter(({ isOnly }) => !isOnly);
-    if (ended.length === 0) return;
-    await this.run(END_PARTS, {
-      ids: ended.map(({ id }) => id),
-      webhookIds: ended.map(({ webhookId }) => webhookId),
-    });
   }
 
   private async forgetParts(): Promise<void> {

@@ -92,8 +92,6 @@ export interface ReplayPart extends Pick<Replay, 'id' | 'states' | 'until'> {
   event: string | null;
   applicationId: string | null;
   status: string | null;
-  /** Whether the replay is of this subscription alone. */
-  isOnly: boolean;
   fate: Fate;
 }
 
@@ -106,7 +104,6 @@ export const NEXT_PARTS = prepared<
   `
 SELECT r.id, r.account_id AS "accountId", r.states, r.until, r.event,
   r.application_id AS "applicationId", r.status, p.webhook_id AS "webhookId", p.after,
-  r.webhook_id IS NOT NULL AS "isOnly",
   CASE
     WHEN w.id IS NULL OR NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> p.generation THEN 'over'
     WHEN ${IS_BLOCKED} OR ${IS_BEHIND} THEN 'waits'
@@ -123,33 +120,34 @@ FROM unnest(@replayIds::uuid[], @afters::bigint[]) AS seen(replay_id, after)
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = p.webhook_id LIMIT 1) w ON true`,
 );
 
-const endAs = (state: string, condition: string): string => `
-UPDATE replays SET state = '${state}', completed_at = now()
-WHERE id = ANY (ARRAY(
-  SELECT r.id FROM replays r
-  WHERE r.id = ANY (@ids::uuid[]) AND r.state = 'running' ${condition} FOR UPDATE SKIP LOCKED
-))`;
-
-/** Ends replays whose only subscription was switched off or deleted after they were requested. */
-export const END_REPLAYS = prepared<Ids>('replays.end', endAs('cancelled', ''));
+/** Removes parts whose subscription was switched off or deleted, and cancels the replay if it names that subscription. */
+export const END_PARTS = prepared<Ids & { webhookIds: string[] }>(
+  'replays.end_parts',
+  `
+WITH over AS MATERIALIZED (
+  SELECT p.ctid AS part, r.id, r.webhook_id
+  FROM unnest(@ids::uuid[], @webhookIds::bigint[]) AS n(id, webhook_id)
+    JOIN replay_parts p ON p.replay_id = n.id AND p.webhook_id = n.webhook_id
+    JOIN replays r ON r.id = p.replay_id
+  FOR UPDATE OF p, r SKIP LOCKED
+),
+removed AS (
+  DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(SELECT part FROM over))
+)
+UPDATE replays SET state = 'cancelled', completed_at = now()
+WHERE id = ANY (ARRAY(SELECT id FROM over WHERE webhook_id IS NOT NULL)) AND state = 'running'`,
+);
 
 /** Completes replays whose parts have all ended. */
 export const COMPLETE_REPLAYS = prepared<Ids>(
   'replays.complete',
-  endAs(
-    'completed',
-    'AND r.generation IS NULL AND NOT EXISTS (SELECT FROM replay_parts WHERE replay_id = r.id)',
-  ),
-);
-
-/** Removes parts whose subscription was switched off or deleted. */
-export const END_PARTS = prepared<Ids & { webhookIds: string[] }>(
-  'replays.end_parts',
   `
-DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(
-  SELECT p.ctid FROM unnest(@ids::uuid[], @webhookIds::bigint[]) AS n(id, webhook_id)
-    JOIN replay_parts p ON p.replay_id = n.id AND p.webhook_id = n.webhook_id
-  FOR UPDATE OF p SKIP LOCKED
+UPDATE replays SET state = 'completed', completed_at = now()
+WHERE id = ANY (ARRAY(
+  SELECT r.id FROM replays r
+  WHERE r.id = ANY (@ids::uuid[]) AND r.state = 'running'
+    AND r.generation IS NULL AND NOT EXISTS (SELECT FROM replay_parts WHERE replay_id = r.id)
+  FOR UPDATE SKIP LOCKED
 ))`,
 );
 

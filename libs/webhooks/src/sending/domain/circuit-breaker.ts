@@ -12,7 +12,7 @@ export interface TargetVerdict {
   known: KnownHealth;
 }
 
-/** The verdict that an attempt gives (contract, section 8). @param immediate whether it was a test */
+/** The verdict that an attempt gives (contract, section 8). @param immediate whether the delivery was a test */
 export function verdictOf(
   attempt: Pick<Attempt, 'at' | 'durationMs' | 'status' | 'responseHeaders'>,
   immediate: boolean,
@@ -23,7 +23,7 @@ export function verdictOf(
   const answeredAt = new Date(attempt.at.getTime() + attempt.durationMs);
   const mayAsk = status === 429 || status === 503;
   const retryAfterMs = mayAsk ? retryAfter(retryAfterOf(attempt), answeredAt) : undefined;
-  return { kind: 'failed', test: immediate, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { kind: 'failed', immediate, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 function retryAfterOf({ responseHeaders }: Pick<Attempt, 'responseHeaders'>): string | undefined {

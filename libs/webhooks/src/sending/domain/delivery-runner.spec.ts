@@ -176,7 +176,10 @@ it('reports every failure, and the first success after failures', async () => {
   const { subscription } = aLeasedDelivery();
   pending.leased = aLeasedDelivery({ subscription: { ...subscription, health: FAILING } });
   await run();
-  expect(circuitBreaker.told).toEqual([{ kind: 'failed', test: false }, { kind: 'succeeded' }]);
+  expect(circuitBreaker.told).toEqual([
+    { kind: 'failed', immediate: false },
+    { kind: 'succeeded' },
+  ]);
 });
 
 it('reports the verdict before it records the outcome', async () => {
@@ -192,14 +195,14 @@ it('reports the verdict before it records the outcome', async () => {
 it.each([429, 503])('obeys Retry-After with status %i', async (status) => {
   target.answer = { status, responseHeaders: { 'retry-after': '60' } };
   await run();
-  expect(circuitBreaker.told).toEqual([{ kind: 'failed', test: false, retryAfterMs: 60_000 }]);
+  expect(circuitBreaker.told).toEqual([{ kind: 'failed', immediate: false, retryAfterMs: 60_000 }]);
   expect(conclusionOf(0)).toEqual({ state: 'pending', delayMs: 60_000 });
 });
 
 it('ignores Retry-After with other statuses', async () => {
   target.answer = { status: 500, responseHeaders: { 'retry-after': '60' } };
   await run();
-  expect(circuitBreaker.told).toEqual([{ kind: 'failed', test: false }]);
+  expect(circuitBreaker.told).toEqual([{ kind: 'failed', immediate: false }]);
 });
 
 it('does not retry a test', async () => {

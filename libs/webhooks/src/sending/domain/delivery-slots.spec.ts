@@ -224,7 +224,7 @@ it('reserves a slot for a queued delivery when one is free, and tells when one i
   expect(slots.free).toBe(2);
 });
 
-it('tells of a slot that its limits do not leave to the delivery for which it was reserved', async () => {
+it('releases a reserved slot if the limits leave none for its delivery', async () => {
   const slots = new DeliverySlots(8, 1);
   fill(slots);
   const slot = await slots.reserve();
@@ -282,7 +282,7 @@ it('takes back a reserved slot whose assignment fails, and gives it to the next 
   expect(slots.free).toBe(1);
 });
 
-it('starts a waiting delivery when a call fails on our own side, and judges nothing by it', async () => {
+it('starts a waiting delivery when a call fails on our own side, and does not judge the target by it', async () => {
   const slots = new DeliverySlots(8, 4);
   const [first, second] = fill(slots);
   await start(first);

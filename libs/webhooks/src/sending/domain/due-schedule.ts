@@ -39,7 +39,7 @@ interface Entry extends Omit<DueClaim, 'dueForMs'> {
   dueAt: number;
   /** No delivery is due before this time. */
   oldestAt: number;
-  /** When this was last added other than by a scan. */
+  /** When it was last added other than by a scan. */
   addedAt: number;
 }
 
@@ -56,9 +56,9 @@ const EXAMINED = 1_000;
 const PROMOTE_MS = 10;
 
 /**
- * What a worker knows about deliveries waiting in PostgreSQL: which subscriptions have some, and when
- * the oldest is due. It learns this from index scans and its own work, so entries may be missing or
- * outdated. Scans add missing entries; claims remove outdated ones.
+ * Schedules a worker's claims: it holds which subscriptions have deliveries waiting in PostgreSQL, and when the oldest
+ * is due. It learns this from index scans and the worker's own deliveries, so entries may be missing or outdated. Scans
+ * add missing entries; claims remove outdated ones.
  *
  * Accounts are served round-robin, and so are the subscriptions of each account.
  */

@@ -195,7 +195,7 @@ async function isAsBefore(): Promise<void> {
 }
 
 describe.each(WAYS)('a delivery %s', (_way, run) => {
-  it.each(STEPS)('holds nothing after a failure when %s', async (_step, breakIt) => {
+  it.each(STEPS)('holds no slot after a failure when %s', async (_step, breakIt) => {
     for (const immediate of [false, true]) {
       const delivery = aLeasedDelivery({ immediate });
       expect(await run({ ...delivery, ...breakIt() })).toBeUndefined();
@@ -205,7 +205,7 @@ describe.each(WAYS)('a delivery %s', (_way, run) => {
     }
   });
 
-  it('holds nothing after its release has failed', async () => {
+  it('holds no slot after its release has failed', async () => {
     vi.spyOn(pending, 'release').mockImplementationOnce(rejected);
     const late = aLeasedDelivery({ leaseEnds: performance.now() });
     expect(await run(late)).toBeUndefined();
@@ -238,7 +238,7 @@ it.each<[string, () => void]>([
     'gets no slot',
     () => void vi.spyOn(CallLimiter.prototype, 'isSlow', 'get').mockImplementationOnce(broken),
   ],
-])('a job whose delivery %s holds nothing', async (_what, breakIt) => {
+])('a job whose delivery %s holds no slot', async (_what, breakIt) => {
   breakIt();
   expect(await runQueued(aLeasedDelivery())).toBeUndefined();
   await isAsBefore();

@@ -12,8 +12,8 @@ const SUMMARY_MS = 1_000;
 @Injectable()
 export class DeliveriesInFlight {
   /**
-   * Not a `Set` of promises: after some additions and removals V8 gives a set a new table, and the old one, in
-   * the old generation, keeps the tables after it with all their deliveries until a full garbage collection.
+   * Not a `Set` of promises: V8 moves a set to a new table after some changes. The old table, in the old generation,
+   * keeps the later ones alive, with all their deliveries, until a full garbage collection.
    */
   private inFlight = 0;
   private onIdle: () => void = () => undefined;

@@ -7,9 +7,9 @@ import { BullDeliveryQueue } from '../../queue/infrastructure/bull-delivery.queu
 import { countPending, OLDEST_DUE } from './due-deliveries.statements.js';
 import { PendingDays } from './pending-days.js';
 
-/** Share of the time that a gauge may be read, however often it is scraped: what it costs grows with the backlog. */
+/** Limit of the time spent on reading a gauge, as a share: the cost grows with the backlog. */
 const SHARE = 0.05;
-/** A reading up to this long costs little at the pace of scrapes, so the next scrape reads anew. */
+/** A reading that takes at most this long is repeated at every scrape. */
 const SHORT_MS = 500;
 
 /** A worker's metrics of deliveries. */
@@ -88,13 +88,13 @@ export class BacklogMetrics {
     metrics.gauge(
       'switchhook_oldest_due_age_seconds',
       'Age of the oldest due delivery that no worker and no queue has; the same in all workers.',
-      atLeisure(() => this.oldestDueS()),
+      cachedIfSlow(() => this.oldestDueS()),
       'max',
     );
     metrics.gauge(
       'switchhook_pending_deliveries',
       'Unfinished deliveries; the same in all workers.',
-      atLeisure(() => this.pending()),
+      cachedIfSlow(() => this.pending()),
       'max',
     );
   }
@@ -118,8 +118,8 @@ export class BacklogMetrics {
   }
 }
 
-/** Reads a number anew only after a pause in proportion to how long the last reading took, if that was long. */
-export function atLeisure(
+/** Caches the value of a slow reading, for a time in proportion to how long it took. */
+export function cachedIfSlow(
   read: () => Promise<number>,
   now = () => performance.now(),
 ): () => Promise<number> {

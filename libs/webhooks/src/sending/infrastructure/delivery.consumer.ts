@@ -105,11 +105,11 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
 
 /**
  * Handles the jobs of a queue. Bull's `process()` would lose jobs that Redis hands over while a worker stops
- * or reconnects, and would wait for ever when it stops without Redis.
+ * or reconnects, and would hang when it stops without Redis.
  *
- * Like Bull, it moves a job from the list `wait` to the list `active`, but it waits on a connection of its
- * own, which it can close at any time. Locks, of 30 s, are not renewed: when a job waits longer for slots, its
- * deliveries are sent all the same, its end fails and is counted, and `clean` deletes it.
+ * Like Bull, it moves a job from the list `wait` to the list `active`, but it waits on a connection of its own, which
+ * it can close at any time. Locks last 30 s and are not renewed. If a job waits longer for slots, its deliveries are
+ * still sent; ending the job fails, which is counted, and `clean` deletes it.
  */
 export class JobLoops {
   private loops: Promise<unknown> = Promise.resolve();
@@ -162,7 +162,7 @@ export class JobLoops {
     return [this.queue.client, this.blocking].every(({ status }) => status === 'ready');
   }
 
-  /** Waits for a job. Handles it and, while there are more, each one that Redis hands over at the end. */
+  /** Waits for a job and handles it, then each next job that Redis hands over when one ends. */
   private async handleSome(): Promise<void> {
     const [wait, active] = [this.queue.toKey('wait'), this.queue.toKey('active')];
     const id = await this.blocking.brpoplpush(wait, active, WAIT_S);

@@ -16,14 +16,14 @@ const SCANS = { everyMs: 10_000, share: 0.01 };
 const DAYS = daysAtOnce('deliveries');
 
 /**
- * The days with pending deliveries. They are a few of hundreds, so queries for pending deliveries skip
- * all others. A redelivery or replay adds an old day, at once if noted here, or else within ten seconds.
+ * The days with pending deliveries, usually a few of hundreds, so that queries for pending deliveries skip all others.
+ * A redelivery or a replay adds an old day: at once by {@link add}, otherwise within ten seconds.
  */
 @Injectable()
 export class PendingDays {
   private found = new Set<Day>();
-  /** When each day was noted; cleared by a scan that began later. */
-  private readonly noted = new Map<Day, number>();
+  /** When each day was added; removed by a scan that began later. */
+  private readonly added = new Map<Day, number>();
   private first: Promise<void> | undefined;
 
   constructor(
@@ -40,7 +40,7 @@ export class PendingDays {
     const today = dayAt(new Date());
     const all = new Set([
       ...this.found,
-      ...this.noted.keys(),
+      ...this.added.keys(),
       ...known,
       today - 1,
       today,
@@ -54,9 +54,9 @@ export class PendingDays {
     return spansOf(await this.all(), days);
   }
 
-  /** Notes that deliveries of these days became pending. */
-  note({ first, last }: Span): void {
-    for (let day = first; day <= last; day += 1) this.noted.set(day, performance.now());
+  /** Adds days of which deliveries became pending. */
+  add({ first, last }: Span): void {
+    for (let day = first; day <= last; day += 1) this.added.set(day, performance.now());
   }
 
   private scan(): Promise<void> {
@@ -71,7 +71,7 @@ export class PendingDays {
   private async scanAll(): Promise<void> {
     const begunAt = performance.now();
     this.found = new Set(await daysWithPending(this.database.run));
-    for (const [day, at] of this.noted) if (at < begunAt) this.noted.delete(day);
+    for (const [day, at] of this.added) if (at < begunAt) this.added.delete(day);
   }
 }
 

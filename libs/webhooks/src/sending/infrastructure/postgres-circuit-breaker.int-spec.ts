@@ -212,7 +212,7 @@ describe('a hold', () => {
   });
 
   it('can start with a failed test, which counts for nothing else', async () => {
-    await report({ kind: 'failed', test: true, retryAfterMs: 60_000 });
+    await report({ kind: 'failed', immediate: true, retryAfterMs: 60_000 });
     expect(await health()).toMatchObject({ held_for: 60, failures: 0, failing_for: null });
   });
 

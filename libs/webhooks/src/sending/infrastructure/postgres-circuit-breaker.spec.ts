@@ -73,7 +73,7 @@ it('keeps verdicts while PostgreSQL is down, and logs unexpected errors', async 
 
 it('drops a deferred hold once its time is over', async () => {
   answer = 'locked';
-  await report({ kind: 'failed', test: true, retryAfterMs: 2_500 }, '1');
+  await report({ kind: 'failed', immediate: true, retryAfterMs: 2_500 }, '1');
   await seconds(10);
   expect(asked).toHaveLength(3);
 });

@@ -130,7 +130,7 @@ async function whileLocked(table: string, work: () => Promise<unknown>): Promise
   }
 }
 
-it('gives a delivery once to a worker that gets two jobs of it together', async () => {
+it('loads a delivery once for two jobs that name it', async () => {
   await enqueue();
   // The first statement is under way while the others gather.
   const jobs = [`${id.slice(0, -12)}000000000000`, id, id];
@@ -138,19 +138,19 @@ it('gives a delivery once to a worker that gets two jobs of it together', async 
   expect(all.map((delivery) => delivery?.id)).toEqual([undefined, id, undefined]);
 });
 
-it('gives no worker a delivery by the job of an earlier lease', async () => {
+it('loads no delivery for the job of an earlier lease', async () => {
   const [first] = await leasedTwice();
   expect(await pending.load({ id, lease: first.lease })).toBeUndefined();
   expect(await row()).toEqual({ state: 'pending', attempts: 0, leased: true });
 });
 
-it('gives no worker a delivery that was sent, and waits for its next attempt', async () => {
+it('loads no delivery that was sent and waits for its next attempt', async () => {
   await record(await taken(), FAILED);
   expect(await pending.load({ id, lease: JOB_LEASE })).toBeUndefined();
   expect(await claim()).toEqual([]);
 });
 
-it('writes nothing to take a delivery', async () => {
+it('writes nothing to load a delivery', async () => {
   await enqueue();
   const version = () => database.query<object>('SELECT xmin, xmax, ctid FROM deliveries');
   const before = await version();
@@ -254,7 +254,7 @@ it('does not let a success of an earlier schedule end a redelivery', async () =>
   expect(await row()).toEqual({ state: 'pending', attempts: 1, leased: false });
 });
 
-it('gives no worker a delivery that its customer cancelled while its job was in the queue', async () => {
+it('loads no delivery that its customer cancelled while its job was in the queue', async () => {
   await enqueue();
   expect(await database.run(CANCEL_REQUESTED, { id })).toHaveLength(1);
   expect(await pending.load({ id, lease: JOB_LEASE })).toBeUndefined();
@@ -389,7 +389,7 @@ describe('due deliveries', () => {
   });
 });
 
-it('returns a released delivery to its place among due ones', async () => {
+it('keeps the order of a released delivery among due ones', async () => {
   const delivery = await taken();
   await pending.release(delivery);
   const [found] = await database.query<{ due_for: number }>(
@@ -429,7 +429,7 @@ it("leases a claimed delivery long enough for the subscription's own timeout", a
 describe('while another transaction locks one row', () => {
   const lockedRow = () => `deliveries WHERE id = '${id}'`;
 
-  it('takes it from the queue all the same', async () => {
+  it('loads it for its job without waiting', async () => {
     await enqueue();
     await whileLocked(lockedRow(), async () => {
       expect((await pending.load({ id, lease: JOB_LEASE }))?.id).toBe(id);

@@ -40,9 +40,10 @@ const RECORDS = { ...BATCH, gatherMs: 10 };
 /** How long recording is retried while the row is locked or the database is down, in ms. */
 const RETRIED_MS = 120_000;
 const AGAIN_MS = 250;
-/** Margin in ms, because recording takes time: a delivery may be due this much earlier than noted. */
+/** Margin in ms, because recording takes time: a delivery may be due this much earlier than scheduled. */
 const DUE_SPARE_MS = 1_000;
-const AGES_MS = 1e12;
+/** For deliveries of which it is unknown how long they have been due. */
+const LONGEST_DUE_MS = 1e12;
 
 /** A lease to end; the delivery is then due after `delayMs`. */
 type Released = DeliveryJob & { delayMs?: number };
@@ -118,7 +119,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     const rows = await this.database.run((immediate ? CLAIM_IMMEDIATE : CLAIM)(day), {
       webhookIds: claims.map((claim) => claim.webhookId),
       most: claims.map((claim) => claim.most),
-      dueForMs: claims.map((claim) => Math.min(claim.dueForMs + DUE_SPARE_MS, AGES_MS)),
+      dueForMs: claims.map((claim) => Math.min(claim.dueForMs + DUE_SPARE_MS, LONGEST_DUE_MS)),
       probes,
       timeoutMs: this.timeoutMs,
     });

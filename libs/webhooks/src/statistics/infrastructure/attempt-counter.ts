@@ -17,7 +17,7 @@ const BATCH = 1_000;
 /** The subscription id of rows that count the attempts of all of an account's subscriptions. */
 const ALL = '0';
 
-/** The rows come in the order of their key, so that concurrent workers cannot block each other for ever. */
+/** Rows are sorted by their key, so that concurrent workers cannot deadlock. */
 export const ADD_COUNTS = prepared<{
   accountIds: string[];
   webhookIds: string[];
@@ -68,9 +68,8 @@ interface Row {
 }
 
 /**
- * Counts a worker's attempts in memory and adds them to the stored counts every ten seconds, so that the path
- * of an event has no part of it. A worker that is killed loses its last ten seconds of counts; the log of
- * attempts has them.
+ * Counts a worker's attempts in memory and adds them to the stored counts every ten seconds, to keep this work out of
+ * the path of an event. A worker that is killed loses its last ten seconds of counts, but not the log of attempts.
  */
 @Injectable()
 export class AttemptCounter {
@@ -91,7 +90,7 @@ export class AttemptCounter {
     this.add({ key: [accountId, ALL, at, outcome, bin], count: 1 });
   }
 
-  /** Stores what was counted. What fails to be stored is kept for the next time. */
+  /** Stores the counts. Those that could not be stored are kept for the next time. */
   async flush(): Promise<void> {
     const all = [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1));
     for (let start = 0; start < all.length; start += BATCH) {
