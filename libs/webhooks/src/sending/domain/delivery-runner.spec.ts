@@ -176,7 +176,10 @@ it('reports every failure, and the first success after failures', async () => {
   const { subscription } = aLeasedDelivery();
   pending.leased = aLeasedDelivery({ subscription: { ...subscription, health: FAILING } });
   await run();
-  expect(circuitBreaker.told).toEqual([{ kind: 'failed', immediate: false }, { kind: 'succeeded' }]);
+  expect(circuitBreaker.told).toEqual([
+    { kind: 'failed', immediate: false },
+    { kind: 'succeeded' },
+  ]);
 });
 
 it('reports the verdict before it records the outcome', async () => {
