@@ -15,7 +15,7 @@ const FUNCTION_ON_OBJECT = {
 export default defineConfig(
   { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '.data/**'] },
   // Generated code, and programs that are compiled together with generated clients.
-  { ignores: ['libs/client/src/api.generated.ts', 'test/foreign/clients/**'] },
+  { ignores: ['libs/client/src/api.generated.ts', 'test/release/clients/**'] },
   {
     files: ['**/*.ts', '**/*.tsx', '**/*.mjs'],
     extends: [...tseslint.configs.strictTypeChecked],

@@ -2,17 +2,25 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 
-/** Small files that take minutes. */
-const SLOWEST = ['/e2e/faults.', '/integration/extending.'];
+/** Files that take longest. */
+const SLOWEST = [
+  '/integration/extending.',
+  '/e2e/faults.',
+  '/browser/every-page.',
+  '/e2e/stores-away.',
+  '/e2e/delivery-isolation.',
+  '/browser/deliveries.',
+];
 
 /** Runs the slowest files first, so that no core is idle at the end. On a fresh clone, Vitest goes by size. */
 class SlowestFirst extends BaseSequencer {
   /** @override @param {import('vitest/node').TestSpecification[]} files */
   async sort(files) {
-    /** @param {import('vitest/node').TestSpecification} file */
-    const isSlow = ({ moduleId }) => SLOWEST.some((part) => moduleId.includes(part));
     const sorted = await super.sort(files);
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+    const slowest = SLOWEST.flatMap((part) =>
+      sorted.filter(({ moduleId }) => moduleId.includes(part)),
+    );
+    return [...new Set([...slowest, ...sorted])];
   }
 }
 
@@ -41,8 +49,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'foreign',
-          include: ['test/foreign/*.spec.ts'],
+          name: 'release',
+          include: ['test/release/*.spec.ts'],
           setupFiles: ['test/support/setup.ts'],
         },
       },
@@ -65,9 +73,9 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     sequence: { sequencer: SlowestFirst },
-    // Many tests wait for timeouts, so three keep two cores busy, with PostgreSQL, Redis and the processes
+    // Many tests wait for timeouts, so four keep two cores busy, with PostgreSQL, Redis and the processes
     // under test.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // All files of a project share one process for each worker, which loads a module once.
     isolate: false,
     reporters: ['default'],

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '#tools/settings';
-import { runCli } from '../support/command-line.js';
+import { runCli, runCliProcess } from '../support/command-line.js';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
 import { send } from '../support/http.js';
-import { startApi } from '../support/processes.js';
+import { apiInProcess } from '../support/in-process.js';
 
 const GENERATED = /^password, shown only once: (\S{20,})$/m;
 
@@ -37,7 +37,7 @@ describe('migrate', () => {
 
   it('names the migrations that it ran, and finds nothing to do the second time', async () => {
     const env = { DATABASE_URL: empty.url };
-    const first = await runCli(['migrate'], { env });
+    const first = await runCliProcess(['migrate'], { env });
     expect(first).toMatchObject({ code: 0, stderr: '' });
     const rows = await empty.query<{ name: string }>('SELECT name FROM migrations ORDER BY id');
     const lines = rows.map(({ name }) => `migrated ${name}\n`).join('');
@@ -146,7 +146,7 @@ describe('--json', () => {
 
 describe('users unlock --forget-failures', () => {
   it('lets a user in again who has failed too often', async () => {
-    const api = await startApi({ DATABASE_URL: database.url });
+    const api = await apiInProcess({ DATABASE_URL: database.url });
     const username = 'forgetful';
     const { auth } = await createUser(database, username);
     const login = async (pair: string) =>
@@ -189,7 +189,8 @@ describe('users and credentials', () => {
     );
 
   it('are created with a generated password, which is printed', async () => {
-    const { code, stdout, stderr } = await cli(['users', 'create', 'demo']);
+    const env = { DATABASE_URL: database.url };
+    const { code, stdout, stderr } = await runCliProcess(['users', 'create', 'demo'], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^created demo \(id \d+, role account\)\n/);
     expect(stdout).toMatch(GENERATED);
@@ -200,7 +201,8 @@ describe('users and credentials', () => {
 
   it('are created for the platform with a password from standard input, which is not printed', async () => {
     const args = ['users', 'create', 'switch', '--role', 'platform', '--password-stdin'];
-    const { code, stdout, stderr } = await cli(args, 'switch-secret\n');
+    const surroundings = { env: { DATABASE_URL: database.url }, input: 'switch-secret\n' };
+    const { code, stdout, stderr } = await runCliProcess(args, surroundings);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^created switch \(id \d+, role platform\)\n$/);
     expect(await stored()).toMatchObject([{ username: 'switch', role: 'platform' }]);
@@ -235,7 +237,10 @@ describe('users and credentials', () => {
 
   it('are created once when several commands with --if-missing run at the same time', async () => {
     const args = ['users', 'create', 'demo', '--if-missing'];
-    const endings = await Promise.all([cli(args), cli(args), cli(args)]);
+    const surroundings = { env: { DATABASE_URL: database.url } };
+    const endings = await Promise.all(
+      Array.from({ length: 3 }, () => runCliProcess(args, surroundings)),
+    );
     expect(endings.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(endings.filter(({ stdout }) => stdout.startsWith('created '))).toHaveLength(1);
     expect(await stored()).toHaveLength(1);
@@ -469,7 +474,7 @@ describe('import-applications', () => {
         'user.import',
         'user.import',
       ]);
-      const api = await startApi({ DATABASE_URL: database.url });
+      const api = await apiInProcess({ DATABASE_URL: database.url });
       const listed = await send('GET', `${api.url}/v1/applications`, {
         auth: 'old-shop:kept password',
       });
@@ -550,7 +555,7 @@ describe('the command line', () => {
   });
 
   it('prints its version', async () => {
-    const { code, stdout } = await runCli(['--version']);
+    const { code, stdout } = await runCliProcess(['--version']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
@@ -588,7 +593,7 @@ describe('the command line', () => {
     const register = `import { register } from 'node:module';
       register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}));`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(register)}`;
-    const { stderr: loaded } = await runCli(['--help'], { env: { NODE_OPTIONS } });
+    const { stderr: loaded } = await runCliProcess(['--help'], { env: { NODE_OPTIONS } });
     expect(loaded).toContain('/commander/');
     expect(loaded).not.toMatch(/\/node_modules\/(@nestjs|typeorm|pg|ioredis|bull)\//);
   });
@@ -625,7 +630,11 @@ describe('the command line', () => {
     'says in one sentence that it cannot work with %j, without a stack or a secret',
     async (env, says) => {
       for (const command of [['migrate'], ['users', 'list']]) {
-        expect(await runCli(command, { env })).toEqual({ code: 1, stdout: '', stderr: says });
+        expect(await runCliProcess(command, { env })).toEqual({
+          code: 1,
+          stdout: '',
+          stderr: says,
+        });
       }
     },
   );

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cases } from '../faults/cases/index.js';
-import { allKilled, killedBeforeRecord } from '../faults/cases/kills.js';
+import { killingAll, killingBeforeRecord } from '../faults/cases/kills.js';
 import { postgresKilled } from '../faults/cases/postgres.js';
 import { redisKilled } from '../faults/cases/redis.js';
 import { rollingRestart } from '../faults/cases/stops.js';
@@ -13,11 +13,12 @@ import { Random } from '../faults/harness/random.js';
 import { runCase } from '../faults/harness/run-case.js';
 
 /**
- * Some cases of `npm run test:faults`. Other tests run at the same time, so the load is lower here.
+ * Some cases of `npm run test:faults`, which kills more often. Other tests run at the same time, so the load is
+ * lower here.
  */
 const selection: readonly FaultCase[] = [
-  allKilled,
-  killedBeforeRecord,
+  killingAll(1),
+  killingBeforeRecord(2),
   redisKilled,
   postgresKilled,
   { ...rollingRestart, rate: 50 },

@@ -178,15 +178,15 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
 describe('an account that', () => {
   let undisturbed: number;
   beforeAll(async () => {
-    await callsOf(bystander, application, 1_000);
-    undisturbed = p99(await callsOf(bystander, application, hostileFor(2_000).ms));
+    await callsOf(bystander, application, 300);
+    undisturbed = p99(await callsOf(bystander, application, hostileFor(300).ms));
   }, 600_000);
 
   it.each<[string, () => Send[]]>([
     ...FLOODS,
     ['does all of this at once', () => FLOODS.flatMap(([, sends]) => sends())],
   ])('%s neither locks others out nor exhausts the memory', async (what, sends) => {
-    const { ms, mostTimes } = hostileFor(2_000);
+    const { ms, mostTimes } = hostileFor(1_000);
     const during = p99(await flooded(api.url, sends(), () => callsOf(bystander, application, ms)));
     const memory = api.memory();
     console.log(

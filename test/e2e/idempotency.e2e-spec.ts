@@ -10,6 +10,7 @@ import {
   startDemoAccount,
 } from '../support/demo-account.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
+import { apiInProcess } from '../support/in-process.js';
 import { pastDeliveries } from '../support/past.js';
 import { startApi } from '../support/processes.js';
 import { proxyTo } from '../support/tcp-proxy.js';
@@ -276,7 +277,7 @@ describe('after 24 hours', () => {
 
 describe('with several processes', () => {
   it('one key creates one resource, however many requests come at once', async () => {
-    const other = await startApi({ DATABASE_URL: demo.database.url });
+    const other = await apiInProcess({ DATABASE_URL: demo.database.url });
     try {
       const before = await count('applications');
       const clients = [demo.client, clientOf(other.url, demo.auth)];

@@ -7,7 +7,7 @@ import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 import { clientOf } from '../support/http.js';
 import { startApi } from '../support/processes.js';
 
-const ROUNDS = 2;
+const ROUNDS = 1;
 const ROUND_MS = 2_000;
 const CALLS_A_SECOND = 100;
 const WRONG_LOGINS_A_SECOND = 200;

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answerOf, type Client, type Schemas } from '#libs/client';
+import { requireProgram } from '#tools/apt';
 import { eventually } from '#tools/eventually';
 import { freePort } from '#tools/net';
 import { ROOT } from '#tools/settings';
@@ -14,6 +15,8 @@ import { startApi, startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { typedClientOf } from '../support/typed-client.js';
+
+await requireProgram('promtool', 'prometheus');
 
 let database: TestDatabase;
 let api: ServiceProcess;

@@ -32,6 +32,7 @@ async function waiting(kind: 'api' | 'worker', environment = {}) {
   return { started, health, messages };
 }
 
+// The API and the worker wait in the same way, but each reads the version with its own role.
 describe.each(['api', 'worker'] as const)('%s', (kind) => {
   it('waits for migrate on an empty database, and says so once', async () => {
     await database.query('DROP SCHEMA public CASCADE');
@@ -61,17 +62,6 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     );
   });
 
-  it('waits for a migration of its version, and names it', async () => {
-    const [{ name } = { name: '' }] = await database.query<{ name: string }>(
-      'DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations) RETURNING name',
-    );
-    const { started, messages } = await waiting(kind);
-    await eventually(() => messages().includes(WAITING));
-    expect(started.log().find(({ msg }) => msg === WAITING)?.['missing']).toEqual([name]);
-    await database.query(`INSERT INTO migrations (timestamp, name) VALUES (1, '${name}')`);
-    await started.ready();
-  });
-
   it('waits until it may read the list of migrations, and says so once', async () => {
     const role = `${new URL(database.url).username}_${kind}`;
     await database.query(`REVOKE SELECT ON migrations FROM ${role}`);
@@ -89,29 +79,6 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     expect(messages()).not.toContain(WAITING);
   });
 
-  it('waits for PostgreSQL, and says when it is back', async () => {
-    const proxy = await proxyTo(database.url);
-    proxy.down();
-    const { started, health, messages } = await waiting(kind, { DATABASE_URL: proxy.address });
-    const down = { status: 'down', postgres: 'down', schema: 'down' };
-    expect((await health('ready')).json()).toEqual(down);
-    const refused = await send('GET', `${started.url}/v1/applications`);
-    expect(refused.json()).toMatchObject({ detail: 'The service cannot reach its database now.' });
-    expect(messages()).toContain('PostgreSQL is away');
-    proxy.up();
-    await started.ready();
-    expect(messages()).toContain('PostgreSQL is back');
-    await started.stop();
-    await proxy.close();
-  });
-
-  it('starts on the database of a later version', async () => {
-    await database.query(`INSERT INTO migrations (timestamp, name) VALUES (1, 'Later1')`);
-    const started = await launch(kind, { DATABASE_URL: database.url });
-    await started.ready();
-    expect(started.output()).not.toContain(WAITING);
-  });
-
   it('ends at once when it is stopped while it waits', async () => {
     await database.query('DELETE FROM migrations');
     const { started, messages } = await waiting(kind);
@@ -121,21 +88,49 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     expect(Date.now() - start).toBeLessThan(2_000);
     expect(messages().slice(-2)).toEqual(['stopping', 'stopped']);
   });
-
-  it('ends at once when it is stopped while PostgreSQL does not answer its first connection', async () => {
-    const proxy = await proxyTo(database.url);
-    proxy.freezeAll();
-    const started = await launch(kind, { DATABASE_URL: proxy.address });
-    await eventually(() => proxy.clients() > 0);
-    const start = Date.now();
-    expect(await started.stop()).toBe('exited with code 0');
-    expect(Date.now() - start).toBeLessThan(2_000);
-    expect(started.log().map(({ msg }) => msg)).toEqual(['starting', 'stopping', 'stopped']);
-    await proxy.close();
-  });
 });
 
-it('logs its version, ports and stores at the start, but no password', async () => {
+it('waits for a migration of its version, and names it', async () => {
+  const [{ name } = { name: '' }] = await database.query<{ name: string }>(
+    'DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations) RETURNING name',
+  );
+  const { started, messages } = await waiting('api');
+  await eventually(() => messages().includes(WAITING));
+  expect(started.log().find(({ msg }) => msg === WAITING)?.['missing']).toEqual([name]);
+  await database.query(`INSERT INTO migrations (timestamp, name) VALUES (1, '${name}')`);
+  await started.ready();
+});
+
+it('waits for PostgreSQL, and says when it is back', async () => {
+  const proxy = await proxyTo(database.url);
+  proxy.down();
+  const { started, health, messages } = await waiting('api', { DATABASE_URL: proxy.address });
+  const down = { status: 'down', postgres: 'down', schema: 'down' };
+  expect((await health('ready')).json()).toEqual(down);
+  const refused = await send('GET', `${started.url}/v1/applications`);
+  expect(refused.json()).toMatchObject({ detail: 'The service cannot reach its database now.' });
+  expect(messages()).toContain('PostgreSQL is away');
+  proxy.up();
+  await started.ready();
+  expect(messages()).toContain('PostgreSQL is back');
+  await started.stop();
+  await proxy.close();
+});
+
+it('ends at once when it is stopped while PostgreSQL does not answer its first connection', async () => {
+  const proxy = await proxyTo(database.url);
+  proxy.freezeAll();
+  const started = await launch('api', { DATABASE_URL: proxy.address });
+  await eventually(() => proxy.clients() > 0);
+  const start = Date.now();
+  expect(await started.stop()).toBe('exited with code 0');
+  expect(Date.now() - start).toBeLessThan(2_000);
+  expect(started.log().map(({ msg }) => msg)).toEqual(['starting', 'stopping', 'stopped']);
+  await proxy.close();
+});
+
+it('starts on the database of a later version, and logs its version, ports and stores, but no password', async () => {
+  await database.query(`INSERT INTO migrations (timestamp, name) VALUES (1, 'Later1')`);
   const started = await launch('api', { DATABASE_URL: database.url });
   await started.ready();
   const { password, host, pathname } = new URL(database.url);
@@ -151,5 +146,6 @@ it('logs its version, ports and stores at the start, but no password', async () 
     redis: expect.stringMatching(/^[^@]+:\d+\/\d+$/) as string,
   });
   expect(lines.find(({ msg }) => msg === 'started')).toMatchObject({ port: started.port });
+  expect(started.output()).not.toContain(WAITING);
   expect(started.output()).not.toContain(password);
 });

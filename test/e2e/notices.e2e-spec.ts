@@ -5,8 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { faultsOf } from '../support/demo-account.js';
 import { EventStream } from '../support/event-stream.js';
 import { type Client, clientOf } from '../support/http.js';
-import { startApi, startWorker } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const KINDS = ['webhookFailing', 'webhookDisabled', 'webhookRecovered'];
@@ -21,8 +20,8 @@ interface Notification {
 }
 
 let database: TestDatabase;
-let api: ServiceProcess;
-let worker: ServiceProcess;
+let api: Running;
+let worker: Running;
 let receiver: Receiver;
 let platform: Client;
 let customer: Client;
@@ -40,7 +39,7 @@ beforeAll(async () => {
     DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
     DELIVERY_RETRY_SCHEDULE: Array.from({ length: 20 }, () => '1s').join(','),
   };
-  [api, worker] = await Promise.all([startApi(environment), startWorker(environment)]);
+  [api, worker] = await Promise.all([apiInProcess(environment), workerInProcess(environment)]);
   platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
   receiver = await startReceiver(({ path }, response) =>
     response.writeHead(path === '/failing' ? status : 200).end(),

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, basic, type Call, type Client, clientOf, send } from '../support/http.js';
+import { apiInProcess, type Running } from '../support/in-process.js';
 import { expectProblem } from '../support/problem.js';
 import { startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -13,8 +14,8 @@ import { answersIn, connectTo, exchange } from '../support/raw-connection.js';
 let database: TestDatabase;
 let api: ServiceProcess;
 /** An API that trusts the forwarded headers of this machine. */
-let proxiedApi: ServiceProcess;
-let publicApi: ServiceProcess;
+let proxiedApi: Running;
+let publicApi: Running;
 let client: Client;
 let platform: Client;
 let auth: string;
@@ -37,8 +38,12 @@ beforeAll(async () => {
   const environment = { DATABASE_URL: database.url };
   [api, proxiedApi, publicApi] = await Promise.all([
     startApi(environment),
-    startApi({ ...environment, TRUSTED_PROXIES: '10.0.0.0/8,127.0.0.1' }),
-    startApi({ ...environment, TRUSTED_PROXIES: '127.0.0.1', PUBLIC_BASE_URL: `${PUBLIC_BASE}/` }),
+    apiInProcess({ ...environment, TRUSTED_PROXIES: '10.0.0.0/8,127.0.0.1' }),
+    apiInProcess({
+      ...environment,
+      TRUSTED_PROXIES: '127.0.0.1',
+      PUBLIC_BASE_URL: `${PUBLIC_BASE}/`,
+    }),
   ]);
   ({ id: userId, auth } = user);
   client = clientOf(api.url, auth);
@@ -796,7 +801,5 @@ describe('the addresses in answers', () => {
 });
 
 it('has caused no error of the service', () => {
-  for (const running of [api, proxiedApi, publicApi]) {
-    expect(running.output()).not.toMatch(/"level":"(?:error|fatal)"/);
-  }
+  expect(api.output()).not.toMatch(/"level":"(?:error|fatal)"/);
 });

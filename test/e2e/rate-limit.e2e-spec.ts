@@ -4,21 +4,20 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
+import { apiInProcess, type Running } from '../support/in-process.js';
 import { expectProblem } from '../support/problem.js';
-import { startApi } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
 import { connectTo } from '../support/raw-connection.js';
 
 const tooMany = { status: 429, code: 'rate_limited' };
 
 let database: TestDatabase;
-let apis: ServiceProcess[];
+let apis: Running[];
 
 beforeAll(async () => {
   await forgetRates();
   database = await createTestDatabase();
   const environment = { DATABASE_URL: database.url, RATE_LIMIT: '5/h' };
-  apis = await Promise.all([startApi(environment), startApi(environment)]);
+  apis = await Promise.all([apiInProcess(environment), apiInProcess(environment)]);
 });
 afterAll(async () => {
   await Promise.all(apis.map((api) => api.stop()));
@@ -113,7 +112,7 @@ it('the platform and public paths have no limit, and their answers mention none'
 });
 
 it('without RATE_LIMIT the limit is 60,000 a minute, and a process takes sixty requests at a time from Redis', async () => {
-  const api = await startApi({ DATABASE_URL: database.url });
+  const api = await apiInProcess({ DATABASE_URL: database.url });
   const { auth } = await createUser(database, 'usual');
   const client = clientOf(api.url, auth);
   for (let time = 0; time < 61; time += 1) {

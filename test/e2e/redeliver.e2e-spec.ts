@@ -5,12 +5,10 @@ import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
-import { apiInProcess, type InProcess } from '../support/in-process.js';
+import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { partitionsOf, pastDeliveries } from '../support/past.js';
-import { startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { anApplication, aSubscription } from '../support/rows.js';
-import type { ServiceProcess } from '../support/service-process.js';
 
 type Replay = Schemas['Replay'];
 
@@ -21,8 +19,8 @@ const SINCE = { since: new Date(Date.now() - 86_400_000).toISOString() };
 const EXHAUSTED = { state: `'exhausted'`, reason: `'no_attempts_left'`, completed_at: 'now()' };
 
 let database: TestDatabase;
-let api: InProcess;
-let worker: ServiceProcess;
+let api: Running;
+let worker: Running;
 let receiver: Receiver;
 let customer: Client;
 let account: string;
@@ -37,7 +35,7 @@ beforeAll(async () => {
     DELIVERY_RETRY_SCHEDULE: '',
   };
   api = await apiInProcess(environment);
-  worker = await startWorker(environment);
+  worker = await workerInProcess(environment);
 });
 afterAll(async () => {
   await Promise.all([api, worker].map((running) => running.stop()));

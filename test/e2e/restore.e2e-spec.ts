@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { requireProgram } from '#tools/apt';
 import { Programs } from '#tools/programs';
 import { POSTGRES_15 } from '#tools/postgres-files';
 import { ROOT } from '#tools/settings';
@@ -51,6 +52,8 @@ SELECT '', '', setrole::regrole::text, setting FROM pg_db_role_setting, unnest(s
 WHERE setrole <> 0
   AND setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
 ORDER BY 1, 2, 3, 4;`;
+
+await requireProgram('pg_dump', 'postgresql-client');
 
 // PostgreSQL 15 needs a path to its data that its own user can traverse.
 const dir = mkdtempSync('/tmp/switchhook-restore-');

@@ -252,7 +252,8 @@ describe('a secret', () => {
     const note = ({ text }: { text: string }) => answers.push(text);
     receiver.answering = (_, response) => response.writeHead(500).end('no');
 
-    const path = await create(client, { targetUrl: refused, headers });
+    const payload = { p: 'payload-of-customer' };
+    const path = await create(client, { targetUrl: refused, headers, payload });
     const other = await create(client, { targetUrl: refused, signature: 'ed25519' });
     const { secret } = (await client.get(`${path}/secret`)).json<{ secret: string }>();
     const [row] = await database.query<{ secret: Sealed }>(
@@ -275,7 +276,8 @@ describe('a secret', () => {
       note(await client.get(webhook));
       note(await client.get(`${webhook}/deliveries`));
     }
-    const event = { event: 'cdrCreated', resource: 'call', accountId: account.id, data: {} };
+    const data = { d: 'data-of-customer' };
+    const event = { event: 'cdrCreated', resource: 'call', accountId: account.id, data };
     await clientOf(api.url, platform.auth).post('/v1/events', event);
     const finished = await eventually(
       () => database.query<{ id: string; state: string }>('SELECT id, state FROM deliveries'),
@@ -297,6 +299,9 @@ describe('a secret', () => {
     expect(sent).toContain(Buffer.from('hidden-user:hidden-p@ss').toString('base64'));
     expect(commands).toContain(finished[0]!.id);
     expect(worker.output()).toContain('"msg":"attempt"');
+    for (const content of ['payload-of-customer', 'data-of-customer', 'demo-secret']) {
+      expect(api.output() + worker.output()).not.toContain(content);
+    }
     const everything = [
       api.output(),
       worker.output(),

@@ -7,17 +7,16 @@ import { runCli } from '../support/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { EventStream } from '../support/event-stream.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
+import { apiInProcess, type Running } from '../support/in-process.js';
 import { expectProblem } from '../support/problem.js';
 import { answersIn, connectTo } from '../support/raw-connection.js';
-import { startApi } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
 
 let database: TestDatabase;
-let api: ServiceProcess;
-let secondApi: ServiceProcess;
-let proxied: ServiceProcess;
+let api: Running;
+let secondApi: Running;
+let proxied: Running;
 let platform: Client;
 let browser: Client;
 let customers = 0;
@@ -26,9 +25,9 @@ beforeAll(async () => {
   database = await createTestDatabase();
   const environment = { DATABASE_URL: database.url };
   [api, secondApi, proxied] = await Promise.all([
-    startApi(environment),
-    startApi(environment),
-    startApi({ ...environment, PUBLIC_BASE_URL: 'https://api.example.com' }),
+    apiInProcess(environment),
+    apiInProcess(environment),
+    apiInProcess({ ...environment, PUBLIC_BASE_URL: 'https://api.example.com' }),
   ]);
   platform = clientOf(api.url, (await createUser(database, 'switch', 'platform')).auth);
   browser = clientOf(api.url);

@@ -4,15 +4,14 @@ import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
-import { startApi, startWorker } from '../support/processes.js';
+import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
-import type { ServiceProcess } from '../support/service-process.js';
 
 type History = Schemas['AttemptHistory'];
 
 let database: TestDatabase;
-let api: ServiceProcess;
-let worker: ServiceProcess;
+let api: Running;
+let worker: Running;
 let receiver: Receiver;
 let platform: Client;
 let owner: { id: string; auth: string };
@@ -27,8 +26,8 @@ beforeAll(async () => {
     DELIVERY_RETRY_SCHEDULE: '50ms,1h',
   };
   [api, worker, receiver, owner] = await Promise.all([
-    startApi(environment),
-    startWorker(environment),
+    apiInProcess(environment),
+    workerInProcess(environment),
     startReceiver(),
     createUser(database, 'owner'),
   ]);
@@ -59,7 +58,7 @@ describe("an account's attempts", () => {
       (answer) => answer.json<object[]>().length === 1,
     );
     // It stores what it has counted when it stops.
-    expect(await worker.stop()).toBe('exited with code 0');
+    await worker.stop();
     const history = await historyOf(client);
     expect(history).toMatchObject({ attempts: 2, outcomes: { '2xx': 1, '5xx': 1 } });
     expect(history.answerMs!.p99).toBeGreaterThan(0);

@@ -7,9 +7,8 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
 import { EventStream } from '../support/event-stream.js';
 import { basic, type Client, clientOf, send } from '../support/http.js';
-import { startApi, startWorker } from '../support/processes.js';
+import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { connectTo } from '../support/raw-connection.js';
-import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 type Delivery = Schemas['Delivery'];
@@ -18,8 +17,8 @@ type Webhook = Schemas['Webhook'];
 
 let database: TestDatabase;
 let redis: Redis;
-let api: ServiceProcess;
-let worker: ServiceProcess;
+let api: Running;
+let worker: Running;
 let receiver: Receiver;
 let platform: Client;
 let customer: { id: string; auth: string };
@@ -36,7 +35,7 @@ beforeAll(async () => {
     DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
     DELIVERY_RETRY_SCHEDULE: '50ms,1h',
   };
-  [api, worker] = await Promise.all([startApi(environment), startWorker(environment)]);
+  [api, worker] = await Promise.all([apiInProcess(environment), workerInProcess(environment)]);
   platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
 });
 afterAll(async () => {
@@ -350,7 +349,10 @@ it('answers HEAD at once', async () => {
 
 describe('without Redis', () => {
   it('is answered with 503, and everything else works', async () => {
-    const lonely = await startApi({ DATABASE_URL: database.url, REDIS_URL: 'redis://127.0.0.1:1' });
+    const lonely = await apiInProcess({
+      DATABASE_URL: database.url,
+      REDIS_URL: 'redis://127.0.0.1:1',
+    });
     const answer = await send('GET', `${lonely.url}/v1/stream`, { auth: customer.auth });
     expect([answer.status, answer.json().code]).toEqual([503, 'unavailable']);
     expect((await clientOf(lonely.url, customer.auth).get('/v1/deliveries')).status).toBe(200);
@@ -359,7 +361,7 @@ describe('without Redis', () => {
 });
 
 it('ends at once when its process stops', async () => {
-  const short = await startApi({ DATABASE_URL: database.url });
+  const short = await apiInProcess({ DATABASE_URL: database.url });
   const stream = await EventStream.open(`${short.url}/v1/stream`, customer.auth);
   const before = performance.now();
   await short.stop();

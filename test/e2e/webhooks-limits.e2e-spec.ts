@@ -2,21 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
-import { startApi } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { apiInProcess, type Running } from '../support/in-process.js';
 
 const LIMIT = 10;
 const ATTEMPTS = 50;
 
 let database: TestDatabase;
-let apis: ServiceProcess[];
+let apis: Running[];
 let users = 0;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   apis = await Promise.all([
-    startApi({ DATABASE_URL: database.url }),
-    startApi({ DATABASE_URL: database.url }),
+    apiInProcess({ DATABASE_URL: database.url }),
+    apiInProcess({ DATABASE_URL: database.url }),
   ]);
 });
 afterAll(async () => {

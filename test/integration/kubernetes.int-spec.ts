@@ -19,6 +19,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { OutboundPolicy } from '#libs/outbound';
 import { readConfig } from '#libs/runtime';
+import { requireProgram } from '#tools/apt';
 import { documentedVariables } from '../support/variables.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -53,6 +54,7 @@ const kustomization = (folder: string) =>
 const base = kustomization('base');
 const migrate = kustomization('migrate');
 const example = kustomization('example');
+await requireProgram('kubectl', 'kubernetes-client');
 const parseEach = (text: string) =>
   parseAllDocuments(text).map((document) => document.toJS() as { kind: Kind });
 const documents = [

@@ -2,18 +2,16 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
-import { apiInProcess } from '../support/in-process.js';
+import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
-import { startWorker } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
 
 let database: TestDatabase;
 let app: NestExpressApplication;
-let worker: ServiceProcess;
+let worker: Running;
 let receiver: Receiver;
 let platform: Client;
 let customer: Client;
@@ -29,7 +27,7 @@ beforeAll(async () => {
   ({ app, url: base } = await apiInProcess({ DATABASE_URL: database.url, ...LOOPBACK }));
   platform = clientOf(base, operator.auth);
   customer = clientOf(base, owner.auth);
-  worker = await startWorker({ DATABASE_URL: database.url, ...LOOPBACK });
+  worker = await workerInProcess({ DATABASE_URL: database.url, ...LOOPBACK });
 });
 afterAll(async () => {
   await worker.stop();

@@ -3,10 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { requireProgram } from '#tools/apt';
 import { ROOT } from '#tools/settings';
 
 const MONITORING = join(ROOT, 'tools/monitoring');
 const REQUESTS = 'http_server_request_duration_seconds';
+
+await requireProgram('promtool', 'prometheus');
 
 function promtool(...args: string[]) {
   const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });

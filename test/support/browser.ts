@@ -1,9 +1,17 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { requireBrowser } from '#tools/browser';
 
-/** The browser that `npm test` installs. */
+// Not in a hook of a test, whose timeout is too short for an installation.
+const executablePath = await requireBrowser();
+
+let running: Promise<Browser> | undefined;
+
+/** One browser for all test files of this process. It ends with the process. */
 export function startBrowser(): Promise<Browser> {
-  const executablePath = process.env['TEST_BROWSER'];
-  if (executablePath === undefined) throw new Error('TEST_BROWSER is not set: use npm test');
+  return (running ??= launch());
+}
+
+function launch(): Promise<Browser> {
   // Root cannot use its sandbox.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }

@@ -4,14 +4,13 @@ import { type Ending, RunningCommand, runCli } from './command-line.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import type { Environment } from './environment.js';
 import { type Client, clientOf } from './http.js';
-import { startApi, startWorker } from './processes.js';
+import { apiInProcess, type Running, workerInProcess } from './in-process.js';
 import { type Receiver, startReceiver } from './receiver.js';
-import type { ServiceProcess } from './service-process.js';
 
 /** A customer of a shared installation who uses the command line; a new one for each test. */
 export class CliCustomer {
   database!: TestDatabase;
-  api!: ServiceProcess;
+  api!: Running;
   receiver!: Receiver;
   /** Calls the API as the customer. */
   client!: Client;
@@ -23,7 +22,7 @@ export class CliCustomer {
   readonly running: RunningCommand[] = [];
 
   constructor(settings: Environment = {}) {
-    let worker: ServiceProcess;
+    let worker: Running;
     beforeAll(async () => {
       this.database = await createTestDatabase();
       const environment = {
@@ -31,7 +30,10 @@ export class CliCustomer {
         DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
         ...settings,
       };
-      [this.api, worker] = await Promise.all([startApi(environment), startWorker(environment)]);
+      [this.api, worker] = await Promise.all([
+        apiInProcess(environment),
+        workerInProcess(environment),
+      ]);
       const { auth } = await createUser(this.database, 'platform', 'platform');
       this.platform = clientOf(this.api.url, auth);
     });

@@ -57,7 +57,6 @@ export class ConsoleInstallation {
   }
 
   async stop(): Promise<void> {
-    await this.browser.close();
     await Promise.all([this.api.stop(), this.worker.stop(), this.receiver.close()]);
     await this.database.drop();
   }
@@ -188,6 +187,14 @@ export async function movesOf(page: Page): Promise<string[]> {
   })`);
   const sum = moves.reduce((before, { score }) => before + score, 0);
   return sum > MOST_MOVED ? moves.map(({ score, what }) => `${score}: ${what}`) : [];
+}
+
+/** Changes the theme of a page that follows the system, and waits until its colors have changed. */
+export async function changeTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(`Promise.all(document.getAnimations()
+    .filter((animation) => animation instanceof CSSTransition)
+    .map(({ finished }) => finished.catch(() => undefined)))`);
 }
 
 /** By how many CSS pixels a page is wider than its window. */

@@ -4,18 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { pythonOf } from '#tools/python';
+import { pythonOf, requirePython } from '#tools/python';
 import { ROOT } from '#tools/settings';
 import { createUser } from './accounts.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { send } from './http.js';
 import { apiInProcess, type InProcess } from './in-process.js';
 
-const CLIENTS = join(ROOT, 'test/foreign/clients');
+const CLIENTS = join(ROOT, 'test/release/clients');
+const REQUIREMENTS = 'test/release/requirements.txt';
 /** The virtual environment of the generators. */
-export const PYTHON = pythonOf('test/foreign/requirements.txt');
+export const PYTHON = pythonOf(REQUIREMENTS);
 
-/** The output of every program in `test/foreign/clients` on success. */
+await requirePython(REQUIREMENTS);
+
+/** The output of every program in `test/release/clients` on success. */
 const EXPECTED = {
   applications: 1,
   name: 'Shop 2',

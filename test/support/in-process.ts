@@ -14,8 +14,8 @@ export interface Running {
 }
 
 /**
- * An API or a worker in the test's process, which starts faster and can be inspected. Stop it before the database is
- * dropped.
+ * An API or a worker in the test's process, which starts faster and can be inspected. All in one process have the same
+ * process id, so two workers count as one. Stop it before the database is dropped.
  */
 export interface InProcess extends Running {
   app: NestExpressApplication;

@@ -7,7 +7,7 @@ import { readText } from './processes.mjs';
 import { ROOT } from './settings.mjs';
 import { runTask } from './tasks.mjs';
 
-/** The virtual environment of a list of packages. @param {string} list such as `test/foreign/requirements.txt` */
+/** The virtual environment of a list of packages. @param {string} list such as `test/release/requirements.txt` */
 export const pythonOf = (list) => join(ROOT, 'node_modules/.cache/python', basename(list, '.txt'));
 
 /** Creates {@link pythonOf} if it is missing. @param {string} list */

@@ -1,40 +1,23 @@
-import { requireProgram } from './apt.mjs';
-import { requireBrowser } from './browser.mjs';
 import { inOwnDirectory, runTests } from './own-directory.mjs';
 import { prepare } from './prepare.mjs';
-import { requirePython } from './python.mjs';
 import { requireNode } from './settings.mjs';
 import { requireStores, startStores } from './stores.mjs';
 
 /**
- * Runs Vitest with a PostgreSQL and a Redis that are gone afterwards; then exits.
+ * Runs Vitest with a PostgreSQL and a Redis that are gone afterwards; then exits. What single tests need beyond them,
+ * such as a browser, they get themselves.
  * @param {string[]} args for Vitest
  * @param {Record<string, string>} [env] more variables for the tests
- * @param {() => Promise<void>} [requireMore] installs what they need beyond those of `npm test`
  */
-export function runVitest(args, env = {}, requireMore = () => Promise.resolve()) {
+export function runVitest(args, env = {}) {
   // Given stores are used as they are, as by npm start; DATABASE_URL is never one for tests.
   const { TEST_DATABASE_URL: databaseUrl, TEST_REDIS_URL: redisUrl } = process.env;
   const given = { databaseUrl, redisUrl };
-  let browser = '';
   inOwnDirectory(
     async () => {
       requireNode();
       requireStores(given);
-      // They apply the patches of docs/extending.
-      await requireProgram('git');
-      // They back up and restore a database.
-      await requireProgram('pg_dump', 'postgresql-client');
-      // They render the Kubernetes manifests.
-      await requireProgram('kubectl', 'kubernetes-client');
-      // They check metrics and alert rules.
-      await requireProgram('promtool', 'prometheus');
       await prepare();
-      // They generate a Python client, and use it.
-      await requirePython('test/foreign/requirements.txt');
-      // They use pages in a browser.
-      browser = await requireBrowser();
-      await requireMore();
     },
     async (run) => {
       // The data need not survive a crash.
@@ -43,7 +26,6 @@ export function runVitest(args, env = {}, requireMore = () => Promise.resolve())
       const stores = await startStores(where, given, run.children, run.watch);
       run.env.TEST_DATABASE_URL = stores.databaseUrl;
       run.env.TEST_REDIS_URL = stores.redisUrl;
-      run.env.TEST_BROWSER = browser;
       Object.assign(run.env, env);
       const vitest = [
         'node_modules/vitest/vitest.mjs',

@@ -9,9 +9,10 @@ const KILLS = 4;
 /** Kills processes repeatedly, and waits each time until the supervisor has restarted them. */
 function killing(
   victims: (installation: Installation, random: Random) => readonly ServiceProcess[],
+  kills = KILLS,
 ) {
   return async (installation: Installation, random: Random): Promise<void> => {
-    for (let kill = 0; kill < KILLS; kill += 1) {
+    for (let kill = 0; kill < kills; kill += 1) {
       await installation.killAndRestart(victims(installation, random), random.between(0, 1_500));
       await sleep(random.between(500, 1_500));
     }
@@ -34,23 +35,24 @@ export const apiKilled: FaultCase = {
   harm: killing(({ apis }, random) => [random.oneOf(apis)]),
 };
 
-export const allKilled: FaultCase = {
+export const killingAll = (kills: number): FaultCase => ({
   name: 'all-killed',
   about: 'kill -9 of every API and worker at the same moment, again and again',
   producersNotice: 'unanswered',
   duplicates: 'explained',
-  harm: killing(({ processes }) => processes),
-};
+  harm: killing(({ processes }) => processes, kills),
+});
+export const allKilled = killingAll(KILLS);
 
 /** Kills at the last moment at which only the receiver knows of a success. */
-export const killedBeforeRecord: FaultCase = {
+export const killingBeforeRecord = (kills: number): FaultCase => ({
   name: 'killed-before-record',
   about: "kill -9 of the workers between a receiver's 200 and our record of it",
   producersNotice: 'nothing',
   duplicates: 'explained',
   harm: async (installation, random) => {
     const { receiver, workers } = installation;
-    for (let kill = 0; kill < KILLS; kill += 1) {
+    for (let kill = 0; kill < kills; kill += 1) {
       const usual = receiver.answering;
       const answered = new Promise<void>((resolve) => {
         receiver.answering = (arrival, response) => {
@@ -72,4 +74,5 @@ export const killedBeforeRecord: FaultCase = {
     const repeated = [...receiver.confirmed().values()].filter((one) => one.length > 1).length;
     return Promise.resolve(repeated > 0 ? [] : ['no kill was in time']);
   },
-};
+});
+export const killedBeforeRecord = killingBeforeRecord(KILLS);

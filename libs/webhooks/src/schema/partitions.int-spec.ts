@@ -30,7 +30,7 @@ import { pastDeliveries } from '../../../../test/support/past.js';
 import { aSubscription, anAccount } from '../../../../test/support/rows.js';
 import { FakeActivity } from '../activity/domain/activity.fake.js';
 
-const DAYS = 1_100;
+const DAYS = 420;
 /** PostgreSQL's default: room for 64 locks of each connection. */
 const LOCKS_SETTING = '64';
 const BOUND = 200;

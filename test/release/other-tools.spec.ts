@@ -1,8 +1,16 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { pythonOf } from '#tools/python';
+import { requireProgram } from '#tools/apt';
+import { pythonOf, requirePython } from '#tools/python';
 import { ROOT } from '#tools/settings';
 import { GeneratedClients, run } from '../support/generated-client.js';
+
+const SCHEMATHESIS = 'test/release/requirements-schemathesis.txt';
+
+await requireProgram('javac', 'default-jdk-headless');
+await requireProgram('mvn', 'maven');
+await requireProgram('go', 'golang-go');
+await requirePython(SCHEMATHESIS);
 
 let clients: GeneratedClients;
 
@@ -12,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => clients.stop());
 
 it('redocly accepts the description', async () => {
-  const lint = ['redocly', 'lint', '--config', join(ROOT, 'test/foreign/redocly.yaml')];
+  const lint = ['redocly', 'lint', '--config', join(ROOT, 'test/release/redocly.yaml')];
   const npm = ['exec', '--yes', '--package=@redocly/cli@2.77.0', '--', ...lint];
   await run('npm', [...npm, clients.description]);
 });
@@ -45,7 +53,7 @@ const NOT_CHECKED = [
 it.each(['account', 'platform'] as const)(
   'Schemathesis finds only described answers to a user of the role %s',
   async (role) => {
-    const schemathesis = join(pythonOf('test/foreign/requirements-schemathesis.txt'), 'bin/st');
+    const schemathesis = join(pythonOf(SCHEMATHESIS), 'bin/st');
     const login = await clients.loginOf(role);
     const options = [
       '--url',
