@@ -321,7 +321,7 @@ describe('the Kubernetes manifests', () => {
       (spec.metrics ?? []).flatMap(({ pods: ofPods }) => ofPods?.metric.name ?? []),
     );
     const code = readFileSync(
-      `${ROOT}libs/webhooks/src/deliveries/infrastructure/backlog-metrics.ts`,
+      `${ROOT}libs/webhooks/src/sending/infrastructure/backlog-metrics.ts`,
       'utf8',
     );
     expect(code).toContain(`'${metric ?? ''}'`);
