@@ -7,6 +7,7 @@ import { readText } from './processes.mjs';
 import { report } from './problem.mjs';
 import { ROOT } from './settings.mjs';
 
+const SETTINGS = readFileSync(join(ROOT, 'tsconfig.json'), 'utf8');
 const CACHE = join(ROOT, 'node_modules/.cache/sources');
 const WATCHED = ['apps/api/src', 'apps/worker/src', 'libs'];
 const IS_SOURCE = /(?<!spec|\.fake|\.contract|\.d)\.ts$/;
@@ -31,17 +32,20 @@ export const SOURCE_ARGS = [
  */
 export function compiled(file) {
   const text = readFileSync(file, 'utf8');
-  const hash = createHash('sha256').update(file).update('\0').update(text).digest('hex');
-  const cached = join(CACHE, `${hash}.js`);
+  const hash = createHash('sha256');
+  for (const part of [SETTINGS, file, text]) hash.update(part).update('\0');
+  const cached = join(CACHE, `${hash.digest('hex')}.js`);
   const known = readText(cached);
   if (known !== undefined) return known;
   /** @type {typeof import('typescript')} */
   const ts = createRequire(import.meta.url)('typescript');
-  const settings = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (path) => readText(path));
-  const { compilerOptions } = /** @type {{ compilerOptions: object }} */ (settings.config);
+  const { config } = ts.parseConfigFileTextToJson('tsconfig.json', SETTINGS);
+  const { compilerOptions } = /** @type {{ compilerOptions: object }} */ (config);
   const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, ROOT);
   options.module = ts.ModuleKind.ESNext;
-  options.inlineSourceMap = options.inlineSources = true;
+  options.inlineSourceMap = true;
+  // The map names the source relative to where the JavaScript would be.
+  delete options.outDir;
   const { outputText } = ts.transpileModule(text, { fileName: file, compilerOptions: options });
   // Written under another name and then renamed, so never half.
   mkdirSync(CACHE, { recursive: true });

@@ -1,4 +1,3 @@
-import type { NextFunction, Request, Response } from 'express';
 import {
   Inject,
   type MiddlewareConsumer,
@@ -6,6 +5,7 @@ import {
   type NestModule,
   RequestMethod,
 } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
 import { pathOf } from '#libs/http';
 import { NotFoundError } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';

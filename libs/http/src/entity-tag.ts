@@ -12,8 +12,8 @@ export type VersionCheck = (version: number) => void;
 
 /**
  * The `If-Match` header (RFC 9110, section 13.1.1) as a check of the stored version. Without the header or
- * with `*`, every version matches; a weak tag never does, and the error says so. With `If-None-Match: *` (section 13.1.2) the check
- * always fails, because the resource exists.
+ * with `*`, every version matches; a weak tag never does, and the error says so. With `If-None-Match: *`
+ * (section 13.1.2) the check always fails, because the resource exists.
  */
 export const IfMatch = createParamDecorator(ifMatch);
 

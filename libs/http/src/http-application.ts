@@ -60,7 +60,7 @@ class HttpAdapter extends ExpressAdapter {
       limitPipeline(request.socket, response);
       handle(request, response);
     });
-    // Node remembers an address that was read once. The audit needs it even after the client has disconnected.
+    // Node keeps an address that was read once. The audit needs it even after the client has disconnected.
     server.on('connection', (socket) => socket.remoteAddress);
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
       server.emit('request', request, response);

@@ -10,13 +10,13 @@ const MAX_BYTES = 16 << 20;
 /** Concurrent list queries of an account. */
 const READS_PER_ACCOUNT = 1;
 /**
- * Between its list queries, an account pauses for as many times as long as the last one took as it has more
- * waiting, at most this many.
+ * After a list query, an account pauses in proportion to its backlog: with n queries waiting, for n times the
+ * duration of the last one, but at most for this many.
  */
 const MOST_PAUSES = 9;
 const RETRY_AFTER_MS = 1_000;
 
-/** A request, and how many bytes of it are in memory besides what is being sent. */
+/** A request, and its bytes in memory besides the answer that is being sent. */
 interface Held {
   response: Response;
   bytes: number;
@@ -70,21 +70,21 @@ export class InFlight {
   }
 }
 
-/** Runs a query that is not a lookup by key: of an account, in its turn. */
-export function readInTurn<Result>(
+/** Runs a query that is not a lookup by key, fairly among accounts. */
+export function readFairly<Result>(
   { inFlight }: Request,
   work: () => Promise<Result>,
 ): Promise<Result> {
   return inFlight?.read(work) ?? work();
 }
 
-/** Runs a query that is not a lookup by key: see {@link readInTurn}. */
-export type Turn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** Runs a query that is not a lookup by key: see {@link readFairly}. */
+export type FairRead = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** The {@link Turn} of a request. */
-export const InTurn = createParamDecorator((_: unknown, context: ExecutionContext): Turn => {
+/** The {@link FairRead} of a request. */
+export const FairReads = createParamDecorator((_: unknown, context: ExecutionContext): FairRead => {
   const request = context.switchToHttp().getRequest<Request>();
-  return (work) => readInTurn(request, work);
+  return (work) => readFairly(request, work);
 });
 
 /** Bytes of bodies and answers in memory. */

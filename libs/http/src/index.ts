@@ -6,7 +6,7 @@ export { Field, Is } from './field.js';
 export { HealthModule, healthRoutes } from './health.module.js';
 export { createHttpApplication, HttpModule } from './http-application.js';
 export { Idempotent, type Once } from './idempotent.js';
-export { InFlight, InTurn, readInTurn, type Turn } from './in-flight.js';
+export { InFlight, FairReads, readFairly, type FairRead } from './in-flight.js';
 export { JsonBody, LoginBody, RawJsonBody, validDto } from './json-body.js';
 export { NoRouteError, UnknownRouteModule } from './known-routes.js';
 export { listed, shownWithList } from './list-answer.js';

@@ -35,7 +35,7 @@ async function bodyWithin(
   return validDto(dto, body, isPost, configOf(request), unknown);
 }
 
-/** Like {@link JsonBody}, of a login, which may have no body and has at most a kilobyte. */
+/** Like {@link JsonBody}, for a login, whose body is optional and has at most a kilobyte. */
 export const LoginBody = createParamDecorator(loginBody);
 
 export async function loginBody(
@@ -61,7 +61,7 @@ export function validDto<Dto extends object>(
   more: readonly FieldFault[] = [],
 ): Dto {
   const members: Record<string, unknown> = {};
-  // Given as they are, because class-transformer would copy them in all their depth.
+  // Not given to class-transformer, which would copy them deeply.
   const nested: Record<string, unknown> = {};
   for (const [name, field] of fieldsOf(dto)) {
     if (!Object.hasOwn(body.value, name)) continue;

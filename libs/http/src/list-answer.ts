@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import type { Found, Page } from '#libs/kernel';
 import { Answer, answerJson, startJson } from './answer.js';
-import { readInTurn } from './in-flight.js';
+import { readFairly } from './in-flight.js';
 import { type HrefBuilder, hrefBuilder, pathOf } from './request.js';
 import type { View } from './view.js';
 
@@ -168,7 +168,7 @@ class ListReader<Row extends { id: string }> {
       const found = await this.source.read(page);
       return this.chunkOf(Array.isArray(found) ? { rows: found } : found, wanted);
     };
-    const chunk = await readInTurn(this.request, read);
+    const chunk = await readFairly(this.request, read);
     const count = chunk.ids.length;
     const fitting = Math.floor((CHUNK_BYTES * count) / Math.max(sizeOf(chunk.texts), 1));
     this.rows = Math.max(1, Math.min(fitting, 2 * this.rows, MAX_ROWS));

@@ -90,7 +90,7 @@ export class ProblemFilter implements ExceptionFilter {
 
   /** @returns the body of the answer */
   private prepare(error: DomainError, request: Request, response: Response): string | undefined {
-    // To a page of ours, a browser would show its own dialog before the page learns of it.
+    // On our own pages, the browser would open its login dialog before the page sees the answer.
     if (error.kind === 'unauthorized' && request.get('Sec-Fetch-Site') !== 'same-origin') {
       response.setHeader('WWW-Authenticate', 'Basic realm="switchhook", charset="UTF-8"');
     }
@@ -118,8 +118,8 @@ function domainErrorOf(thrown: unknown, request: Request): DomainError {
 const REFUSALS: ReadonlySet<DomainError['kind']> = new Set(['unauthorized', 'rate_limited']);
 
 /**
- * Includes BusyError, because hundreds of waiting requests may time out at once, and logins that are too long,
- * which cost anybody nothing to repeat.
+ * Includes BusyError, because hundreds of waiting requests may time out at once, and oversized logins, which are
+ * free to repeat.
  */
 function isRefusal(error: DomainError, { accountId }: Request): boolean {
   const isLongLogin = error.kind === 'too_large' && accountId === undefined;

@@ -23,7 +23,7 @@ export interface JsonText {
 /** What limits the size of a body: a setting or, for logins, a number of bytes. */
 export type BodyLimit = 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES' | typeof MAX_LOGIN_BYTES;
 
-/** Bytes of the body of a login, which is read before anybody knows who sends it. */
+/** The size limit of a login's body, in bytes: it is read before its sender is authenticated. */
 export const MAX_LOGIN_BYTES = 1_024;
 
 /** The most bytes that a body may have. */

@@ -67,7 +67,10 @@ export class RequestLog {
 
 type Label = 'http_request_method' | 'http_route' | 'http_response_status_code';
 
-/** Measures requests, except for health requests and, as they last for hours, streams. Names of metrics and labels are OpenTelemetry's. */
+/**
+ * Measures requests, except for health requests and streams, which last for hours. Metrics and labels have the names
+ * of OpenTelemetry.
+ */
 @Injectable()
 export class RequestMetrics {
   private active = 0;

@@ -65,10 +65,10 @@ function useOriginForm(request: Request): void {
   request.originalUrl = request.url;
 }
 
-/** The longest path: no known one has a fifth of that, and the router compares each with all that it knows. */
+/** The longest path. Known ones are a fifth of that, and the router compares a path with every route. */
 const MAX_PATH = 1_024;
 
-/** Makes a path that is too long a shorter one, which is as unknown. */
+/** Cuts a path that is too long. It stays an unknown path. */
 function shortenPath(request: Request): void {
   if (request.url.length <= MAX_PATH) return;
   const path = pathOf(request);
@@ -116,14 +116,14 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   return hosts > 1;
 }
 
-/** Only the end of the header is read, which has room for ten proxies and more. Strangers write the rest. */
+/** Reads only the end of the header, enough for more than ten proxies: anybody can send a longer one. */
 const MAX_LENGTH = 512;
 /** An address with a port, or in brackets: `192.0.2.1:5678`, `[2001:db8::1]:5678`, `[2001:db8::1]`. */
 const WITH_PORT = /^(?:\[(.*)\]|([^:]*))(?::\d{1,5})?$/;
 
 /**
- * Rewrites `X-Forwarded-For`, so that Express, which does not know ports, gets addresses alone. Entries before one
- * that is no address, such as `unknown`, do not count: the proxy that sent it then stands for the client.
+ * Removes ports from `X-Forwarded-For`, which Express does not understand. Stops at an entry that is no address, such
+ * as `unknown`: then the proxy that added it counts as the client.
  */
 export const readForwardedFor: RequestHandler = ({ headers }, _, next) => {
   const header = headers['x-forwarded-for'];

@@ -96,9 +96,8 @@ function originOf(request: Request): string {
 const LEFT = new DomainError('request_timeout', 'request_timeout', 'The client has left.');
 
 /**
- * The end of a request: aborted once its answer was sent, or its client has left. Work for a request that
- * waits for anything stops with this signal, because the event `close` may have occurred before somebody
- * listens for it, and does not occur again.
+ * The end of a request: aborted when its answer was sent or its client has disconnected. Use it to stop waiting,
+ * because the event `close` may have occurred before there is a listener.
  */
 export function endOf(response: Response): AbortSignal {
   response.endSignal ??= signalOf(response);

@@ -4,30 +4,30 @@ import type { Request } from 'express';
 import { addressGroup } from '#libs/kernel';
 
 /**
- * What all connections of a process may hold whose sender is not known, and those of one address, in bytes
+ * Memory limits for unauthenticated connections, in bytes: of the whole process, and of one address
  * (docs/security/defences.md shows the arithmetic).
  */
 export const MAX_BYTES = 32 << 20;
 export const MAX_BYTES_OF_ADDRESS = 16 << 20;
-/** What a connection holds by itself: Node's objects, and the half of a head, whose bytes Node does not report. */
+/** What a connection takes by itself: Node's objects, and half-sent headers, whose bytes Node does not report. */
 export const CONNECTION_BYTES = 20 << 10;
-/** What a request that is not answered holds, besides the bytes that were sent. */
+/** What an unanswered request takes, besides the bytes that the client sent. */
 export const REQUEST_BYTES = 8 << 10;
 
-/** A connection on which nobody has shown credentials, or the last request had none that are known. */
+/** A connection without valid credentials: it never sent any, or its last request had invalid ones. */
 interface Stranger {
   socket: Socket;
-  /** Whether it counts. It does not after a request with valid credentials. */
+  /** Whether it counts towards the limits: not after a request with valid credentials. */
   counts: boolean;
   group: string;
   bytes: number;
-  /** Requests that are not answered. */
+  /** Unanswered requests. */
   requests: number;
-  /** Bytes that the connection had received when all its requests were answered. */
+  /** Bytes received on the connection when the last request was answered. */
   answeredAt: number;
 }
 
-/** Connections of one address, the one that was longest without a request first. */
+/** Connections of one address, the one with the oldest request first. */
 interface Group {
   members: Set<Stranger>;
   bytes: number;
@@ -40,10 +40,9 @@ type KnownSocket = Socket & { [STRANGER]?: [Strangers, Stranger] };
 const PROXIES = '';
 
 /**
- * Limits the memory that connections without an account hold: half-sent heads, bodies, requests that wait for
- * their refusal, unread answers. Beyond a limit, the connection goes that was longest without a request, of the
- * address that holds most. So somebody who floods the process displaces his own connections first, and a client
- * that sends its credentials at once gets in.
+ * Limits the memory of unauthenticated connections: half-sent headers, bodies, delayed refusals, unread answers.
+ * Beyond a limit, it closes the connection with the oldest request, of the address that takes most memory. So a
+ * flood displaces its own connections first, and a client that sends its credentials at once gets in.
  */
 class Strangers {
   private readonly groups = new Map<string, Group>();
@@ -68,7 +67,7 @@ class Strangers {
     this.add(stranger, this.groupOf(socket.remoteAddress));
   }
 
-  /** A request has come, whose sender is not known yet. */
+  /** Counts a request whose sender is not authenticated yet. */
   begin(stranger: Stranger, response: ServerResponse): void {
     stranger.requests += 1;
     response.once('close', () => {
@@ -92,7 +91,7 @@ class Strangers {
     this.measure(stranger);
   }
 
-  /** Counts what a connection holds now. */
+  /** Updates the memory that a connection takes. */
   measure(stranger: Stranger): void {
     const { socket, requests, answeredAt } = stranger;
     const received = requests > 0 ? socket.bytesRead - answeredAt : 0;
@@ -136,7 +135,7 @@ class Strangers {
 }
 
 /**
- * Limits what the connections of a server hold until their senders are known.
+ * Limits the memory of a server's connections until their senders are authenticated.
  * @param isProxy whether an address is a trusted proxy's
  */
 export function limitStrangers(
@@ -152,19 +151,19 @@ export function limitStrangers(
   });
 }
 
-/** Notes that a part of a body has come. */
+/** Counts a received part of a body. */
 export function noteBody(socket: Socket): void {
   const [strangers, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
   if (strangers && stranger?.counts === true) strangers.measure(stranger);
 }
 
-/** The sender of a request is known: what the connection holds counts for the account. */
+/** Stops counting the connection of an authenticated request: its memory now counts for the account. */
 export function vouchFor({ socket }: Request): void {
   const [strangers, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
   if (strangers && stranger?.counts === true) strangers.remove(stranger);
 }
 
-/** The sender of a request is not known. Through a proxy, one connection carries requests of many. */
+/** Counts the connection of an unauthenticated request. A proxy's connection carries requests of many clients. */
 export function noteStranger(request: Request): void {
   const { socket, res: response } = request;
   const [strangers, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
@@ -174,8 +173,8 @@ export function noteStranger(request: Request): void {
 }
 
 /**
- * A request is refused, and the answer is delayed. All that is not needed any more goes now, as most of what a
- * flood sends waits here.
+ * Counts a request whose refusal is delayed, and frees what it no longer needs: most requests of a flood wait
+ * here.
  */
 export function noteRefused(request: Request): void {
   noteStranger(request);

@@ -3,7 +3,7 @@ import leven from 'leven';
 import { type FieldFault, isObject, pointerTo, type Schema } from '#libs/kernel';
 
 const STRICT = /^\s*handling\s*=\s*"?strict"?\s*(?:;|$)/i;
-/** Longer names are cut, and so are more faults than this: both come from the request. */
+/** Limits of names and faults in an answer, because both come from the request. */
 const MAX_NAME = 64;
 const MAX_FAULTS = 20;
 

@@ -7,28 +7,28 @@ describe('AsyncContext', () => {
     const context = new AsyncContext<string>();
     const seen = context.run('here', async () => {
       await nextLoop();
-      return context.present;
+      return context.current;
     });
-    expect(context.present).toBeUndefined();
+    expect(context.current).toBeUndefined();
     expect(await seen).toBe('here');
-    expect(context.present).toBeUndefined();
+    expect(context.current).toBeUndefined();
   });
 
   it('keeps its value until the last call has ended, and can be used again', async () => {
     const context = new AsyncContext<number>();
     const late = context.run(1, async () => {
       for (let loops = 0; loops < 5; loops += 1) await nextLoop();
-      return context.present;
+      return context.current;
     });
     await context.run(2, nextLoop);
     expect(await late).toBe(1);
-    expect(await context.run(3, () => nextLoop().then(() => context.present))).toBe(3);
+    expect(await context.run(3, () => nextLoop().then(() => context.current))).toBe(3);
   });
 
   it('ends when the work fails', async () => {
     const context = new AsyncContext<string>();
     const failure = new Error('of the work');
     await expect(context.run('here', () => Promise.reject(failure))).rejects.toBe(failure);
-    expect(await context.run('again', () => Promise.resolve(context.present))).toBe('again');
+    expect(await context.run('again', () => Promise.resolve(context.current))).toBe('again');
   });
 });

@@ -1,16 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * A value that every called function can read without receiving it as an argument. Before Node.js 24,
- * an AsyncLocalStorage slows down every promise of the process from its first use on (an event took
- * 10% more of an API's time), so it is disabled while no call is running inside.
+ * A value that every called function can read without an argument. Before Node.js 24, an AsyncLocalStorage in
+ * use slows down every promise of the process (an event took 10% more of an API's time), so it is disabled
+ * while no call is running inside.
  */
 export class AsyncContext<Value> {
   private readonly storage = new AsyncLocalStorage<Value>();
   private running = 0;
 
   /** Undefined outside. */
-  get present(): Value | undefined {
+  get current(): Value | undefined {
     return this.storage.getStore();
   }
 
@@ -46,5 +46,5 @@ export function actAs<Result>(who: Actor, work: () => Promise<Result>): Promise<
 
 /** The current actor; the service itself by default. */
 export function currentActor(): Readonly<Actor> {
-  return actor.present ?? SYSTEM;
+  return actor.current ?? SYSTEM;
 }

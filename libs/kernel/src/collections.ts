@@ -7,11 +7,11 @@ export function evictOldest(map: Map<unknown, unknown>, most: number): void {
 }
 
 /**
- * Removes an item from an unordered array.
+ * Removes an item from an unordered array by moving the last one to its place.
  *
- * What is in flight belongs in an array rather than in a `Set` or `Map`. After some additions and removals, V8
- * gives these a new table, and the old one refers to it. Once an old table has been promoted to the old
- * generation, it keeps all tables after it and everything in them alive until the next full garbage collection.
+ * Work in flight belongs in an array rather than in a `Set` or `Map`. V8 rehashes these into a new table, to
+ * which the old one refers. An old table in the old generation keeps all later tables and everything in them
+ * alive until the next full garbage collection.
  */
 export function swapRemove<Item>(items: Item[], item: Item): void {
   const at = items.indexOf(item);
@@ -21,9 +21,7 @@ export function swapRemove<Item>(items: Item[], item: Item): void {
 }
 
 /**
- * Returns its values in a cycle. A value that is added comes last.
- *
- * Kept in arrays rather than in a `Map`, for the reason that {@link swapRemove} has.
+ * Returns its values in a cycle. A new value comes last. Uses arrays for the reason given at {@link swapRemove}.
  */
 export class RoundRobin<Key, Value> {
   private readonly keys: Key[] = [];

@@ -61,7 +61,7 @@ export class NotFoundError extends DomainError {
   }
 }
 
-/** The caller's role is not sufficient. */
+/** The caller lacks the required role. */
 export class ForbiddenError extends DomainError {
   constructor() {
     super('forbidden', 'forbidden', 'This needs a user of the role platform.');

@@ -8,14 +8,11 @@ interface SemaphoreLimits {
   /** For each party. */
   waitingOfOne?: number;
   waitMs?: number;
-  /**
-   * A party pauses after each piece of work, as many times as long as it took as it has more waiting, but at
-   * most this many times.
-   */
+  /** A party pauses after each piece of work: its duration times the party's backlog, but at most times this. */
   maxPauses?: number;
 }
 
-/** The longest pause: work may take long because of others. */
+/** The longest pause, because work may be slow on account of others. */
 const MAX_PAUSE_MS = 2_000;
 
 /** A party with waiting work. */
@@ -24,10 +21,7 @@ interface Party {
   waiting: (() => void)[];
 }
 
-/**
- * A semaphore that is fair to several parties: waiting work starts alternately for each party, and in
- * the order of arrival within one.
- */
+/** A semaphore that is fair to several parties: serves them round-robin, and each in the order of arrival. */
 export class FairSemaphore {
   private readonly parties = new RoundRobin<string, Party>();
   private readonly runningOf = new Map<string, number>();
@@ -41,7 +35,7 @@ export class FairSemaphore {
 
   /**
    * @param party on whose behalf the work is done
-   * @param signal ends the wait, with its reason; work that has begun goes on
+   * @param signal ends the wait with its reason; running work continues
    */
   async run<Result>(
     work: () => Promise<Result>,
@@ -104,7 +98,7 @@ export class FairSemaphore {
         waitMs === undefined ? undefined : setTimeout(() => giveUp(this.refusal()), waitMs);
       const begin = (): void => {
         leave();
-        // At once, so that no later caller can overtake this one.
+        // Synchronously, so that no later caller can overtake this one.
         this.begin(name);
         resolve();
       };

@@ -184,7 +184,7 @@ const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[Ee][+-]?\d+)?|/y;
 
 /**
  * The index of the first character or token at which a text stops being JSON (RFC 8259); its length if it ends
- * too early. It is for texts that `JSON.parse` has refused, because its messages do not always say where.
+ * too early. For texts that `JSON.parse` has refused, because its messages do not always give the position.
  */
 export function jsonErrorAt(text: string): number {
   const closers: string[] = [];
@@ -224,7 +224,7 @@ export function jsonErrorAt(text: string): number {
   return text.length;
 }
 
-/** The index after the characters of a string: of its closing quote, or of what must not be there. */
+/** The index after the characters of a string: that of the closing quote or of an invalid character. */
 function pastCharacters(text: string, from: number): number {
   let at = past(PLAIN, text, from);
   for (let end = past(ESCAPE, text, at); end > at; end = past(ESCAPE, text, at)) {

@@ -1,8 +1,8 @@
 import { RoundRobin } from './collections.js';
 
-/** Work begun in each loop iteration: with 1, a busy worker does a fifth less; with 4, others wait longer. */
+/** Pieces begun in each loop iteration: 1 costs a busy worker a fifth of its rate; 4 makes others wait longer. */
 const BEGIN_PER_LOOP = 2;
-/** With so many resting callers, resuming them all at once pays, although other work is waiting. */
+/** From this many resting callers on, resuming all of them pays, even while other work is waiting. */
 const MAX_RESTING = 100;
 /** A party is alone when no other party has asked for this long. */
 const ALONE_AFTER_MS = 1_000;
@@ -14,9 +14,8 @@ interface Party {
 }
 
 /**
- * While several parties have work, begins a few pieces of it in each iteration of the event loop, alternating
- * between the parties. The loop can serve other callbacks in between, so a busy party delays others only a
- * little. A party that is alone does not wait, because there is nobody to delay.
+ * While several parties have work, begins a few pieces of it in each iteration of the event loop, round-robin,
+ * so that a busy party delays others only a little. A single party never waits.
  */
 export class LoopPacer {
   private readonly parties = new RoundRobin<string, Party>();

@@ -33,7 +33,7 @@ const SEALED = 'sealed:';
 const PLAIN = 'plain:';
 const PARTS = /^sealed:([\w-]+):([\w-]+)$/;
 
-/** Opened secrets to cache: a worker needs the same ones again and again. */
+/** Opened secrets to cache, because a worker needs the same ones repeatedly. */
 const MAX_CACHED = 10_000;
 
 /**

@@ -36,7 +36,7 @@ export function hasBidiControl(text: string): boolean {
   return BIDI.test(text);
 }
 
-/** The faults of changed fields. Older versions stored such values, which may stay until they are changed. */
+/** The faults of changed fields. Values that older versions stored are accepted until they are changed. */
 export function bidiFaults(changed: object): FieldFault[] {
   return Object.entries(changed).flatMap(([field, value]: [string, unknown]) =>
     typeof value === 'string' && hasBidiControl(value)
@@ -55,7 +55,7 @@ export const HTTP_SCHEMES = ['http', 'https'] as const;
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*):\/\/[^/\\?#]/i;
 const BLANK_OR_CONTROL = /[\s\u0000-\u001f\u007f-\u009f]/;
 
-/** Whether a text certainly exceeds {@link MAX_URL} characters, each of which is one or two UTF-16 units. */
+/** Whether a text certainly exceeds {@link MAX_URL} characters of one or two UTF-16 units each. */
 export function isTooLongForUrl(text: string): boolean {
   return text.length > 2 * MAX_URL;
 }
@@ -121,8 +121,8 @@ export function isUuid(text: string): boolean {
 }
 
 /**
- * An id in a request body, given as an integer or a string of digits; undefined if the value is
- * neither. An integer beyond 2^53 has lost digits in parsing, so it is refused.
+ * An id in a request body, given as an integer or a string of digits; undefined for any other value. An
+ * integer beyond 2^53 is refused, because parsing it has lost digits.
  */
 export function numericIdOf(value: unknown): string | undefined {
   if (typeof value === 'number')

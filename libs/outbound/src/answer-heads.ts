@@ -12,7 +12,7 @@ const MAX_HEAD_BYTES = 65_536;
 const MAX_HEAD_LINES = 256;
 /** The limit for empty lines before a head, in bytes. */
 const MAX_LEADING = 16;
-/** Interim answers to one request. A server that sends more would keep us busy until the deadline. */
+/** The limit for interim answers to one request, which would otherwise keep us busy until the deadline. */
 const MAX_INTERIM = 16;
 const SWITCHING_PROTOCOLS = 101;
 /** The limit for trailers and the stored part of the body, even in one-byte chunks. */
@@ -26,7 +26,7 @@ class Reading {
   /** How many more bytes may follow the head. */
   left = MAX_BODY_BYTES;
   private leading = 0;
-  /** Where the current line of the current head starts, and up to where it was read. */
+  /** The start of the head's current line, and the index up to which it was read. */
   private at = 0;
   private read = 0;
   private lines = 0;
@@ -99,14 +99,14 @@ export function isSilent(socket: Socket): boolean {
 }
 
 /**
- * Passes heads to undici only when they are complete and plain, and closes the connection when an answer is
+ * Passes heads to undici only when they are complete and normalized. Closes the connection when an answer is
  * too long, because undici creates an error for each header beyond its limit. Discards interim answers, which
- * a client may ignore (RFC 9110, section 15.2). undici would drop the connection with the answer that follows
- * an unexpected `100 Continue`.
+ * a client may ignore (RFC 9110, section 15.2); undici would drop the connection after an unexpected
+ * `100 Continue`.
  */
 export function readByHeads(socket: Socket): void {
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
-  /** The current head as far as it has come, and the memory that it was copied to, if any. */
+  /** The current head as far as it was received, and the memory that it was copied to, if any. */
   let held = EMPTY;
   let room = EMPTY;
   const readHeads = (size?: number): Buffer | null => {
@@ -129,7 +129,7 @@ export function readByHeads(socket: Socket): void {
         const head = held.subarray(0, end);
         const rest = held.subarray(end);
         const { status, bytes } = normalizedHead(head);
-        // Nobody asked for another protocol.
+        // We never ask for another protocol.
         if (status === SWITCHING_PROTOCOLS) throw new AnswerError();
         if (status >= 200) {
           reading.inHead = false;
@@ -149,7 +149,7 @@ export function readByHeads(socket: Socket): void {
     }
   }
 
-  /** Leaves room for as much again, so that a head of single bytes is not copied for each of them. */
+  /** Doubles the room when it is full, so that a head that arrives byte by byte is not copied each time. */
   function appended(more: Buffer): Buffer {
     const length = held.length + more.length;
     const isThere = held.buffer === room.buffer && held.byteOffset === room.byteOffset;
@@ -167,7 +167,7 @@ export function readByHeads(socket: Socket): void {
   }
 }
 
-/** Whether a text starts with `start`, or with the beginning of it if the text is shorter. */
+/** Whether a text, possibly incomplete, starts with `start`. */
 function mayStartWith(text: Buffer, start: Buffer): boolean {
   const length = Math.min(text.length, start.length);
   return text.compare(start, 0, length, 0, length) === 0;

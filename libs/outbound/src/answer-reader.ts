@@ -8,12 +8,12 @@ import { restoredHeaders } from './normalize-head.js';
 /** How much of an answer's body is kept, before and after it is decompressed. */
 export const MAX_BODY_BYTES = 4_096;
 const UTF_8 = new TextDecoder();
-/** Nobody compresses an answer more often. */
+/** The limit for the codings of one answer. */
 const MAX_CODINGS = 3;
-/** A cut body is decompressed as far as it came, in steps of about what is kept. */
+/** Decompresses a truncated body as far as possible, in steps of the size that is kept. */
 const ZLIB = { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: MAX_BODY_BYTES };
 
-/** Not `br`: a few hundred bytes of it can take 16 MB and 50 ms before the first byte of the text. */
+/** Not `br`, of which a few hundred bytes can take 16 MB and 50 ms before the first byte of the text. */
 const DECODERS: Record<string, (body: Buffer) => Decoder> = {
   gzip: () => createGunzip(ZLIB),
   'x-gzip': () => createGunzip(ZLIB),
@@ -52,7 +52,7 @@ function codingsOf({ 'content-encoding': header }: IncomingHttpHeaders): string[
   return isKnown ? codings : [];
 }
 
-/** Decompresses the start of a body. What cannot be decompressed stays as it is. Never rejects. */
+/** Decompresses the start of a body, or returns it unchanged if that fails. Never rejects. */
 export async function decompressed(start: Start, codings: readonly string[]): Promise<Start> {
   let { body, truncated } = start;
   for (const coding of codings.toReversed()) {
@@ -109,7 +109,7 @@ function decoderOf(charset: string): TextDecoder {
   try {
     return new TextDecoder(charset);
   } catch {
-    // No charset that is known.
+    // An unknown charset.
     return new TextDecoder();
   }
 }
@@ -121,7 +121,7 @@ function markOf(body: Buffer): string | undefined {
   return mark.startsWith('feff') ? 'utf-16be' : undefined;
 }
 
-/** Whether the body starts like RFC 1950 says. */
+/** Whether the body starts with a zlib header (RFC 1950). */
 function hasZlibFrame(body: Buffer): boolean {
   return body.length > 1 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
 }
@@ -164,14 +164,13 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     private readonly resolve: (answer: Answer | Promise<Answer>) => void,
     private readonly reject: (error: Error) => void,
   ) {
-    // Sockets are read after timers. If the process itself was late, the answer may already have arrived, and
-    // a retry would call the target again.
+    // Sockets are read after timers: if the process itself was late, the answer may already be there.
     this.timer = setTimeout(() => setImmediate(() => this.giveUp()), timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    // The timeout came before the connection, so nothing is sent.
+    // The timeout came first, so nothing is sent.
     if (this.failure) controller.abort(this.failure);
   }
 
@@ -199,7 +198,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // The connection was lost during the body. The status counts, and the received part is kept.
+    // If the connection was lost during the body, the status counts and the received part is kept.
     if (this.answer) this.settle(true);
     else this.fail(error);
   }
@@ -238,7 +237,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     };
     const start = { body: body.subarray(0, this.size), truncated };
     const codings = codingsOf(answer.headers);
-    // Without a promise for each answer.
+    // Most answers need no promise.
     if (codings.length === 0) this.resolve(finish(start));
     else this.resolve(decompressed(start, codings).then(finish));
   }

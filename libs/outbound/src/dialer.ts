@@ -8,7 +8,7 @@ import { EgressProxy, EgressProxyError } from './egress-proxy.js';
 import { type Opened, openFirst, type Opening, tcpTo } from './happy-eyeballs.js';
 import { NameResolver } from './name-resolver.js';
 
-/** How long no connection may lack resources before the log says that there are enough. */
+/** After this long without a lack of resources, the log reports its end. */
 const STEADY_MS = 5_000;
 
 /** The address or port of a target is not allowed. */
@@ -85,7 +85,7 @@ export class Dialer {
     const open: Opening = proxy
       ? (address, signal) => proxy.connect(address, port, signal)
       : tcpTo(port);
-    const opened = await openFirst(addresses, open, race, isHopeless);
+    const opened = await openFirst(addresses, open, race, isFinal);
     const dns = isIP(name) === 0 ? { dns: resolved - start } : {};
     return { ...opened, times: { ...dns, connect: performance.now() - resolved } };
   }
@@ -98,14 +98,14 @@ export class Dialer {
     }
     const addresses =
       family === 0 ? await this.resolver.resolve(host) : [{ address: host, family }];
-    // A single forbidden address blocks the name, because it is not there by accident.
+    // A single forbidden address blocks the name, because it is hardly there by accident.
     const refused = addresses.find(({ address }) => !this.policy.allowsAddress(address));
     if (refused) throw new BlockedAddressError(refused.address);
     return addresses;
   }
 }
 
-/** Whether no other address of the target can be reached, either. */
-function isHopeless(error: unknown): boolean {
+/** Whether the other addresses of the target will fail, too. */
+function isFinal(error: unknown): boolean {
   return isShortage(error) || (error instanceof EgressProxyError && !error.isAboutAddress);
 }

@@ -7,15 +7,15 @@ import { basicCredentialsOf, OUTBOUND_TLS, serverNameOf } from './target-url.js'
 import { openFirst, tcpTo } from './happy-eyeballs.js';
 import { assertDescriptors, DeadlineError, isShortage } from './outbound-errors.js';
 
-/** The timeout for TLS with the proxy, so that no socket stays for ever; every caller gives up earlier. */
+/** The timeout for TLS with the proxy. Callers give up earlier; this one releases the socket. */
 const TLS_MS = 30_000;
 
-/** How long no call may fail before the log says that the proxy is back. */
+/** After this long without a failure, the log says that the proxy is back. */
 const STEADY_MS = 5_000;
 
 const PROXY_AUTHENTICATION_REQUIRED = 407;
 const GATEWAY_TIMEOUT = 504;
-/** The answers of a proxy that cannot reach an address. */
+/** The answers of a proxy that cannot reach the address. */
 const NOT_REACHED = [502, 503, GATEWAY_TIMEOUT];
 
 /** The egress proxy is unavailable, or does not connect to a target. */
@@ -74,7 +74,7 @@ export class EgressProxy {
     const answer = await client.connect({ path: authority, headers }).catch((cause: unknown) => {
       const isLate = signal.reason instanceof DeadlineError;
       const error = new EgressProxyError(address, { cause, late: isLate });
-      // If the proxy was reached, a timeout may be the target's fault. Other aborted calls are not needed any more.
+      // If the proxy was reached, a timeout may be the target's fault. Other aborts mean that the call is obsolete.
       const isOutage = signal.aborted ? isLate && !reached : !isShortage(error);
       if (isOutage) this.outages.away(error);
       throw error;
@@ -91,7 +91,7 @@ export class EgressProxy {
     throw error;
   }
 
-  /** Opens undici's connection to the proxy, which may have several addresses, too. */
+  /** Opens undici's connection to the proxy, which may also have several addresses. */
   private connectorUntil(signal: AbortSignal): buildConnector.connector {
     return (options, callback) => {
       const { hostname, protocol } = options;
@@ -112,7 +112,7 @@ export class EgressProxy {
   }
 }
 
-/** Not with the resolver for targets: the operator's own name may need search domains. */
+/** Not with the resolver for targets, because the operator's own name may need search domains. */
 async function addressesOf(host: string): Promise<LookupAddress[]> {
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];

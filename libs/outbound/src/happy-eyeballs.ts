@@ -3,14 +3,13 @@ import { once, setMaxListeners } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connectionError, isShortage } from './outbound-errors.js';
 
-/** When the next address is tried beside those that have not answered yet (RFC 8305, section 5). */
+/** The Connection Attempt Delay (RFC 8305, section 5). */
 const NEXT_MS = 250;
-/** Limits for one call. The owner of a name chooses its addresses, and each try takes a file descriptor. */
+/** Limits for one call, because each try takes a file descriptor and the owner of the name chooses the addresses. */
 const MAX_ADDRESSES = 16;
 const MAX_AT_ONCE = 6;
 const KEEP_ALIVE_MS = 60_000;
 
-/** Why the other connections of a race are given up. */
 const WON = new Error('another address was faster');
 
 /** Opens a connection to an address. Closes it, and rejects, when the signal aborts. */
@@ -22,7 +21,7 @@ export interface Opened {
   address: string;
 }
 
-/** Opens TCP connections to a port. They have no timeout of their own. */
+/** Opens TCP connections to a port, without a timeout. */
 export function tcpTo(port: number): Opening {
   return async (address, signal) => {
     const socket = connect({
@@ -43,18 +42,18 @@ export function tcpTo(port: number): Opening {
 }
 
 /**
- * Opens a connection to the first address that accepts one. The next address is tried beside the others after
- * a quarter of a second, or at once when one fails, and none is given up before another has won (RFC 8305).
- * @param race its abortion ends the race; aborted here, too, when one has won
- * @param isHopeless whether further addresses need not be tried after this error
- * @throws the reason of the abortion. If all addresses fail, a shortage of our own if there was one, else the
+ * Opens a connection to the first address that accepts one (Happy Eyeballs, RFC 8305): tries the next address
+ * after a quarter of a second, or at once when one fails, while the earlier attempts continue.
+ * @param race aborting it ends the race; aborted here when an attempt has won
+ * @param isFinal whether further addresses need not be tried after this error
+ * @throws the reason of the abort. If all addresses fail, a shortage of our own if there was one, else the
  * error of the first address
  */
 export async function openFirst(
   found: readonly LookupAddress[],
   open: Opening,
   race: AbortController,
-  isHopeless: (error: unknown) => boolean = isShortage,
+  isFinal: (error: unknown) => boolean = isShortage,
 ): Promise<Opened> {
   const { signal } = race;
   if (found.length === 1) {
@@ -67,7 +66,7 @@ export async function openFirst(
     let next = 0;
     let underWay = 0;
     let timer: NodeJS.Timeout | undefined;
-    // Each address may listen until the end of the race, which is no leak.
+    // One listener for each address is no leak.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', () => {
       clearTimeout(timer);
@@ -77,7 +76,7 @@ export async function openFirst(
       clearTimeout(timer);
       failures[place] = error;
       underWay -= 1;
-      if (isHopeless(error)) next = addresses.length;
+      if (isFinal(error)) next = addresses.length;
       if (underWay === 0 && next === addresses.length) {
         reject(failures.find(isShortage) ?? failures[0]!);
       } else startNext();

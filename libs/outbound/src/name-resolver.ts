@@ -11,10 +11,7 @@ import { assertDescriptors, isShortage } from './outbound-errors.js';
 const ONE_SERVER = { timeout: 2_000, tries: 2 };
 /** With several servers, one try for each is enough. */
 const SEVERAL_SERVERS = { timeout: 2_000, tries: 1 };
-/**
- * How often silent servers are asked again, so that they end no call before its own timeout: five times 4 s or
- * more.
- */
+/** Queries to silent servers, of 4 s or more: enough to outlast the timeout of a call. */
 const MAX_QUERIES = 5;
 /** How long to wait for IPv6 addresses after the IPv4 ones have arrived (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
@@ -22,7 +19,7 @@ const RESOLUTION_DELAY_MS = 50;
 const MAX_ADDRESSES = 16;
 const HOSTS_FILE = '/etc/hosts';
 const HOSTS_AGE_MS = 5_000;
-/** c-ares reads it when a resolver is made, and never again. */
+/** c-ares reads it only when a resolver is created. */
 const RESOLVER_FILE = '/etc/resolv.conf';
 const RESOLVER_AGE_MS = 5_000;
 
@@ -86,7 +83,7 @@ export class NameResolver implements OnApplicationShutdown {
         }
       }
     };
-    // Both get a handler at once, because an unhandled rejection ends the process.
+    // Both get a handler immediately, because an unhandled rejection ends the process.
     const ipv4 = Promise.allSettled([gather(4, () => this.dns.resolve4(name))]);
     const ipv6 = Promise.allSettled([gather(6, () => this.dns.resolve6(name))]);
     const [settled] = await ipv4;
@@ -106,7 +103,7 @@ export class NameResolver implements OnApplicationShutdown {
     const text = await readFile(RESOLVER_FILE, 'utf8').catch(() => this.resolverFile);
     if (text === this.resolverFile) return;
     this.resolverFile = text;
-    // Queries under way end on the resolver before.
+    // Pending queries end on the previous resolver.
     this.dns = newResolver();
   }
 

@@ -12,7 +12,7 @@ export class AnswerError extends Error {
 const VALUE = '[^\\0-\\x08\\n-\\x1f\\x7f]*';
 const FIELD = `(?!content-length:|transfer-encoding:)[!#$%&'*+.^_\`|~\\w-]+:${VALUE}\\r\\n`;
 const FRAMING = '(?:content-length: ?\\d{1,15}|transfer-encoding: ?chunked)\\r\\n';
-/** What undici's parser understands as it is: nearly every head. */
+/** Heads that undici's parser understands unchanged: nearly all. */
 const PLAIN = new RegExp(
   `^HTTP/1\\.1 [2-9]\\d\\d(?: ${VALUE})?\\r\\n(?:${FIELD})*(?:${FRAMING}(?:${FIELD})*)?\\r\\n$`,
   'i',
@@ -40,10 +40,10 @@ interface Field {
 }
 
 /**
- * Reads the head of an answer as RFC 9112 lets a user agent read it, and rewrites it for undici's strict
- * parser: unfolds lines and ends them with CRLF, replaces control characters, drops lines that are not
- * headers, and states the length of the body once. If others could read another length, the connection is
- * not reused. Heads of interim answers stay as they are.
+ * Reads the head of an answer as leniently as RFC 9112 allows, and rewrites it for undici's strict parser:
+ * unfolds lines and ends them with CRLF, replaces control characters, drops lines that are not headers, and
+ * states the length of the body once. If others could read another length, the connection is not reused.
+ * Heads of interim answers stay unchanged.
  * @param head from the status line to the empty line, both included
  * @throws AnswerError
  */
@@ -73,7 +73,7 @@ export function normalizedHead(head: Buffer): { status: number; bytes: Buffer } 
 export function restoredHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   if (!Object.keys(headers).some((name) => name.startsWith(RECEIVED))) return headers;
   const received: IncomingHttpHeaders = {};
-  // Ours come last.
+  // Our own headers come last, and received ones have precedence.
   for (const name in headers) received[name.replace(RECEIVED, '')] ??= headers[name];
   return received;
 }
@@ -147,7 +147,7 @@ function framingOf(
   const [length, ...others] = new Set(lengths?.map((each) => each.replace(/^0+(?=\d)/, '')));
   if (length === undefined) return { framing: '', isClear: true };
   if (others.length > 0 || !/^\d+$/.test(length)) throw new AnswerError();
-  // None of these bodies is read to its end.
+  // Such a body is never read to its end.
   const isHuge = length.length > MAX_LENGTH_DIGITS;
   const value = isHuge ? '9'.repeat(MAX_LENGTH_DIGITS) : length;
   return { framing: `content-length: ${value}\r\n`, isClear: !isHuge };
@@ -167,7 +167,7 @@ function isFraming(name: string): boolean {
   return name === 'content-length' || name === 'transfer-encoding';
 }
 
-/** Without blanks around it. `trim` removes bytes of UTF-8 as well, and a pattern would be quadratic. */
+/** Without surrounding blanks. `trim` would also remove bytes of UTF-8, and a pattern would be quadratic. */
 function trimmed(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && isBlank(text, start)) start += 1;

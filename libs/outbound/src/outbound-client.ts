@@ -20,8 +20,8 @@ import { expectAnswer, isSilent } from './answer-heads.js';
 const MAX_HEADER_BYTES = 1 << 20;
 const MAX_KEPT_HEADER_CHARACTERS = 4_096;
 /**
- * What TCP sends without waiting for the target (RFC 6928). Whether more was sent when the answer came is unknown,
- * because the kernel takes megabytes at once, so the connection is not used again.
+ * TCP sends this much without an acknowledgement (RFC 6928). After a longer body, the connection is not reused,
+ * because the rest of it may be unsent when the answer arrives.
  */
 const FIRST_FLIGHT_BYTES = 14_600;
 
@@ -113,7 +113,7 @@ export class OutboundClient implements OnApplicationShutdown {
   }
 
   /**
-   * Any answer, or none, is an outcome.
+   * Every answer and every failure of the target is an outcome.
    * @throws ShortageError if this host lacks resources for the call
    */
   post(request: OutboundRequest): Promise<OutboundAnswer> {
@@ -146,7 +146,7 @@ export class OutboundClient implements OnApplicationShutdown {
     try {
       const { status, at, headers, bodyMs, ...answered } = await this.send(request, body);
       const sending = sendings.get(body);
-      // The rest of the request would come before the next one.
+      // Otherwise the rest of this request would precede the next one.
       if (sending && sending.socket.writableLength > 0) sending.socket.destroy();
       const phases = { ...phasesUntil(at, sending), body: bodyMs };
       return { status, ...facts(at), phases, responseHeaders: keptHeaders(headers), ...answered };
@@ -156,16 +156,15 @@ export class OutboundClient implements OnApplicationShutdown {
       const phases = phasesUntil(undefined, sendings.get(body));
       return { ...facts(performance.now(), error), phases, ...failed };
     } finally {
-      // Or it would stay until a full garbage collection.
+      // Otherwise it would stay until a full garbage collection.
       sendings.delete(body);
     }
   }
 
   /**
    * A target may close an idle connection just when a request is sent on it. That is not a failure of the
-   * target, so the request is sent again on a new connection, within the same timeout. The target may have
-   * processed the first one; RFC 9110, section 9.2.2, allows repeating a POST that is known to be safe to
-   * repeat, and receivers can recognise repeats of ours by their id.
+   * target, so the request is sent again on a new connection, within the same timeout. RFC 9110, section 9.2.2,
+   * allows that for a POST that is safe to repeat: receivers recognise repeats by their id.
    * @throws DeadlineError, and errors of undici
    */
   private async send(request: OutboundRequest, body: Buffer): Promise<Answer> {
@@ -224,7 +223,7 @@ function phasesUntil(answeredAt: number | undefined, sending: Sending | undefine
   };
 }
 
-/** The first headers of the answer, up to the limit; always with Retry-After, which we obey. */
+/** The first headers of the answer up to the limit, including Retry-After, which we obey. */
 function keptHeaders(headers: Record<string, string | string[] | undefined>) {
   const kept: Record<string, string | string[]> = {};
   let room = MAX_KEPT_HEADER_CHARACTERS;

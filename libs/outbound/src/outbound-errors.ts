@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os';
 export type OutboundError =
   'timeout' | 'dns' | 'refused' | 'reset' | 'tls' | 'protocol' | 'blocked';
 
-/** The target has not answered in time. */
+/** The target did not answer in time. */
 export class DeadlineError extends Error {
   readonly code = 'EDEADLINE';
 
@@ -41,14 +41,14 @@ const BY_CODE: Record<string, OutboundError> = {
 const TLS =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|ERROR_IN_|INVALID_(?:CA|NON_CA|PURPOSE)|PATH_LENGTH_|UNSPECIFIED|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
 
-/** undici gives a lost connection and an answer out of place the same code. */
-const OUT_OF_PLACE: unknown[] = ['bad response', 'bad upgrade'];
+/** undici uses the code of a lost connection for an unexpected answer, too. */
+const UNEXPECTED_ANSWER: unknown[] = ['bad response', 'bad upgrade'];
 
 /** Classifies any error of the client. */
 export function outboundErrorOf(error: unknown): OutboundError {
   if (error instanceof AggregateError) return outboundErrorOf(error.errors[0]);
   const { code, cause, message } = error as { code?: unknown; cause?: unknown; message?: unknown };
-  if (code === 'UND_ERR_SOCKET' && OUT_OF_PLACE.includes(message)) return 'protocol';
+  if (code === 'UND_ERR_SOCKET' && UNEXPECTED_ANSWER.includes(message)) return 'protocol';
   if (typeof code === 'string') {
     const known = BY_CODE[code];
     if (known) return known;
@@ -64,10 +64,10 @@ export function addressOf(error: unknown): string | undefined {
   return typeof address === 'string' ? address : undefined;
 }
 
-/** No file descriptor of the process or the host, no memory, no free port. */
+/** No file descriptors, memory or free ports. */
 const SHORTAGES: unknown[] = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'];
 
-/** This process or its host has too few file descriptors, ports or too little memory. The target is not at fault. */
+/** This host lacks file descriptors, ports or memory. The target is not at fault. */
 export class ShortageError extends Error {
   constructor(cause: unknown) {
     super('this host lacks file descriptors, memory or ports', { cause });
@@ -81,7 +81,7 @@ export function isShortage(error: unknown): boolean {
 }
 
 /**
- * A host without any IPv6 address reports each IPv6 address like a lack of ports, but waiting does not help.
+ * A host without IPv6 reports every IPv6 address like a lack of ports, but waiting does not help.
  * @returns the error to throw instead
  */
 export function connectionError(error: unknown, address: string): unknown {

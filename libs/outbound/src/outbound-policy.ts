@@ -8,7 +8,7 @@ type Ip = ipaddr.IPv4 | ipaddr.IPv6;
 const FIRST_FREE_PORT = 1_024;
 const WEB_PORTS = [80, 443];
 
-/** The public part of IPv6. ipaddr.js calls some of the rest "unicast", too. */
+/** The public part of IPv6. ipaddr.js also calls some of the rest "unicast". */
 const PUBLIC_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** Azure's metadata service, which has a public address. */

@@ -10,7 +10,7 @@ import { Log } from './logging/log.js';
 import { isRedisUnavailable } from './redis/redis.js';
 import { Metrics } from './telemetry/metrics.js';
 
-/** How often a task that keeps failing is logged. */
+/** How often a failing task is logged. */
 const REPEAT_MS = 60_000;
 
 /** Reports a task's runs: with a metric, and with log lines when it starts failing and when it recovers. */
@@ -28,7 +28,7 @@ class TaskReport {
 
   succeeded(): void {
     this.setLastSuccess();
-    // A task that fails now and then is logged once a minute, not twice for each failure.
+    // A task that fails intermittently is logged once a minute, not twice for each failure.
     if (this.logged) this.log.info({ task: this.task }, 'background task works again');
     this.failures = 0;
     this.logged = false;
@@ -46,7 +46,7 @@ class TaskReport {
   }
 }
 
-/** Whether a store was unavailable or a lock was taken, so that the task itself is not at fault. */
+/** Whether a store was unavailable or a lock was held by others: not the fault of the task. */
 function isTemporary(error: unknown): boolean {
   return (
     error instanceof UnavailableError ||

@@ -5,9 +5,9 @@ import { Database } from './database/database.js';
 import { prepared, statement } from './database/statement.js';
 import { TypeOrmTransactions } from './database/typeorm-transactions.js';
 
-/** How long a repeat waits for the first request's transaction, whose process may be slow or frozen. */
+/** How long a repeat waits for the first request's transaction. */
 const LOCK_TIMEOUT = '2s';
-/** How long a process that is frozen or lost can block a key. */
+/** How long a hanging or lost process can block a key. */
 const IDLE_TIMEOUT = '15s';
 
 const SET_TIMEOUTS = statement(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true),
@@ -35,8 +35,8 @@ const STORE_HREF = statement<{ accountId: string; key: string; href: string }>(
   'UPDATE idempotency_keys SET href = @href WHERE account_id = @accountId AND key = @key',
 );
 
-const FORGET_KEYS = prepared<{ limit: number }>(
-  'idempotency-keys.forget',
+const DELETE_EXPIRED_KEYS = prepared<{ limit: number }>(
+  'idempotency-keys.delete-expired',
   `
 DELETE FROM idempotency_keys WHERE (account_id, key) IN (
   SELECT account_id, key FROM idempotency_keys k WHERE ${EXPIRED}
@@ -81,9 +81,9 @@ export interface KeyedRequest {
 }
 
 /**
- * Creates the resource of a request at most once. It stores only the resource's address, in the transaction
- * that creates the resource, so one exists if and only if the other does, even if the process dies. A failed
- * request leaves nothing behind and can be repeated.
+ * Creates the resource of a request at most once. It stores the resource's address in the transaction that
+ * creates the resource, so that one exists if and only if the other does. A failed request leaves nothing
+ * behind and can be repeated.
  */
 @Injectable()
 export class IdempotencyKeys {
@@ -113,7 +113,7 @@ export class IdempotencyKeys {
 
   /** Deletes up to `limit` expired keys. @returns how many were deleted */
   async deleteExpired(limit: number): Promise<number> {
-    return (await this.database.run(FORGET_KEYS, { limit })).length;
+    return (await this.database.run(DELETE_EXPIRED_KEYS, { limit })).length;
   }
 
   private async claim({ accountId, key, fingerprint }: KeyedRequest): Promise<string | null> {

@@ -12,23 +12,23 @@ interface ProcessRow {
   version: string;
   startedAt: Date;
   seenAt: Date;
-  /** Seconds since its last sign of life. */
+  /** Seconds since its last heartbeat. */
   silentS: number;
   inFlight: number;
-  /** Of one core, since the sign of life before; null from a process of an earlier version. */
+  /** Of one core, since the previous heartbeat; null from a process of an earlier version. */
   cpuPercent: number | null;
   /** The resident set; null from a process of an earlier version. */
   memoryBytes: number | null;
 }
 
-type SignOfLife = Pick<ProcessRow, 'id' | 'kind' | 'version' | 'inFlight'> & {
+type Heartbeat = Pick<ProcessRow, 'id' | 'kind' | 'version' | 'inFlight'> & {
   cpuPercent: number;
   memoryBytes: number;
 };
 
-/** Also forgets processes that have been silent for an hour. */
-const SHOW_LIFE = prepared<SignOfLife>(
-  'processes.show-life',
+/** Also deletes processes that have been silent for an hour. */
+const WRITE_HEARTBEAT = prepared<Heartbeat>(
+  'processes.heartbeat',
   `
 WITH gone AS (
   DELETE FROM processes WHERE id = ANY (ARRAY(
@@ -41,7 +41,7 @@ ON CONFLICT (id) DO UPDATE SET seen_at = now(), in_flight = excluded.in_flight,
   cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes`,
 );
 
-const FORGET_PROCESS = statement<{ id: string }>('DELETE FROM processes WHERE id = @id');
+const DELETE_PROCESS = statement<{ id: string }>('DELETE FROM processes WHERE id = @id');
 
 const LIST_PROCESSES = statement<object, ProcessRow>(`
 SELECT id, kind, version, started_at AS "startedAt", seen_at AS "seenAt", in_flight AS "inFlight",
@@ -55,7 +55,7 @@ const SILENT_S = 35;
 
 export type Process = Omit<ProcessRow, 'silentS'> & { isAlive: boolean };
 
-/** The processes of the installation. Each shows every ten seconds that it is alive. */
+/** The processes of the installation. Each writes a heartbeat every ten seconds. */
 @Injectable()
 export class Processes implements BeforeApplicationShutdown {
   private inFlight: () => number = () => 0;
@@ -67,7 +67,7 @@ export class Processes implements BeforeApplicationShutdown {
     private readonly database: Database,
     @Inject(PROCESS_NAME) private readonly kind: string,
   ) {
-    tasks.add('processes', { everyMs: EVERY_MS }, () => this.showLife());
+    tasks.add('processes', { everyMs: EVERY_MS }, () => this.writeHeartbeat());
   }
 
   /** @param inFlight how many deliveries this process is attempting */
@@ -80,18 +80,18 @@ export class Processes implements BeforeApplicationShutdown {
     return rows.map(({ silentS, ...row }) => ({ ...row, isAlive: silentS < SILENT_S }));
   }
 
-  /** The background tasks have ended by then. */
+  /** Runs after the background tasks have ended. */
   async beforeApplicationShutdown(): Promise<void> {
-    // If PostgreSQL is away, others forget this process.
-    await this.database.run(FORGET_PROCESS, { id: PROCESS_ID }).catch(() => undefined);
+    // If PostgreSQL is unavailable, other processes delete this one later.
+    await this.database.run(DELETE_PROCESS, { id: PROCESS_ID }).catch(() => undefined);
   }
 
-  private async showLife(): Promise<void> {
+  private async writeHeartbeat(): Promise<void> {
     const { kind, inFlight } = this;
     const cpuPercent = this.cpuPercent();
     const memoryBytes = process.memoryUsage.rss();
     const values = { id: PROCESS_ID, kind, version: VERSION, inFlight: inFlight() };
-    await this.database.run(SHOW_LIFE, { ...values, cpuPercent, memoryBytes });
+    await this.database.run(WRITE_HEARTBEAT, { ...values, cpuPercent, memoryBytes });
   }
 
   /** Of one core, since the last call. */

@@ -14,8 +14,8 @@ import { Metrics } from './telemetry/metrics.js';
 import { Tracing } from './telemetry/tracing.js';
 
 /**
- * A statement without an answer for this long has lost its server, which would have cancelled it earlier
- * (database/roles.ts), so its connection is closed.
+ * A connection is closed after this long without an answer: the server would have cancelled the statement
+ * earlier (database/roles.ts).
  */
 const SILENCE_MS = 15_000;
 

@@ -7,17 +7,17 @@ import { codeOf, isUnavailable } from './database/database-errors.js';
 import { UnusableDatabaseError } from './database/needed-settings.js';
 import { jsonLines } from './logging/json-lines.js';
 
-/** What a terminal sends to a whole process group. The primary passes it on, so its children ignore it. */
+/** A terminal sends these to the whole process group. Children ignore them, because the primary forwards them. */
 export const TERMINAL_SIGNALS = ['SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 
-/** What ends this process in order. */
+/** The signals that shut this process down gracefully. */
 export const STOP_SIGNALS: readonly NodeJS.Signals[] = cluster.isWorker
   ? ['SIGTERM']
   : ['SIGTERM', 'SIGINT'];
 
 /**
- * Writes JSON lines to standard error until the process's log exists. It omits the error that ends the start,
- * because `startProcess` reports it.
+ * Writes JSON lines to standard error until the process's log exists, without the error that ends the start,
+ * which `startProcess` reports.
  */
 export class StartLog implements LoggerService {
   private readonly pino: Logger;
@@ -46,7 +46,7 @@ export class StartLog implements LoggerService {
 const SHUTDOWN_TIMEOUT_MS = 24_500;
 
 /**
- * Starts a process, or exits as {@link exitOnFailure} does. It also exits with 1 if a store that hangs delays its
+ * Starts a process, or exits like {@link exitOnFailure}. Also exits with 1 if a hanging store delays the
  * shutdown for too long.
  */
 export async function startProcess(
@@ -60,8 +60,8 @@ export async function startProcess(
 }
 
 /**
- * If the start of a process fails, logs the reason on standard error and exits with 1; only our own bugs get
- * a stack trace, an operator's mistakes get a sentence.
+ * If the start of a process fails, logs the reason on standard error and exits with 1: an operator's mistake
+ * as a sentence, our own bugs with a stack trace.
  */
 export async function exitOnFailure(
   name: string,

@@ -97,7 +97,7 @@ export class ApplicationsService {
 
   /**
    * Updates an application. If no value changes, nothing is written.
-   * @returns its version then
+   * @returns the resulting version
    * @throws NotFoundError, PreconditionFailedError, ValidationError
    */
   async update(

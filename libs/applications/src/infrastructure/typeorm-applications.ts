@@ -11,10 +11,8 @@ import {
 
 /** Applications in PostgreSQL. */
 @Injectable()
-export class TypeOrmApplicationsRepository extends ApplicationsRepository {
-  constructor(private readonly transactions: TypeOrmTransactions) {
-    super();
-  }
+export class TypeOrmApplicationsRepository implements ApplicationsRepository {
+  constructor(private readonly transactions: TypeOrmTransactions) {}
 
   async find(
     accountId: string,
@@ -80,10 +78,8 @@ const ROWS_PER_STATEMENT = 1_000;
 
 /** Imports applications into PostgreSQL in bulk. */
 @Injectable()
-export class TypeOrmApplicationImports extends ApplicationImports {
-  constructor(private readonly transactions: TypeOrmTransactions) {
-    super();
-  }
+export class TypeOrmApplicationImports implements ApplicationImports {
+  constructor(private readonly transactions: TypeOrmTransactions) {}
 
   async begin(): Promise<void> {
     await this.transactions.query(LOCK_APPLICATIONS);

@@ -36,8 +36,7 @@ export interface AuditFilter {
 export abstract class AuditLog {
   /**
    * Newest first.
-   * @param viewer limits the list to this account, and hides names and addresses of operators; undefined for
-   * the platform, which sees everything
+   * @param viewer limits the list to this account and hides the operators; undefined for the platform
    */
   abstract list(
     viewer: string | undefined,

@@ -63,7 +63,7 @@ export class Authenticator {
   }
 
   /**
-   * Whether verified credentials have not been revoked. The service asks this, so it does not count.
+   * Whether verified credentials are still valid. The service itself asks, so failures do not count.
    * @throws UnavailableError
    */
   async isValid(header: string, match: Match): Promise<boolean> {
@@ -71,7 +71,7 @@ export class Authenticator {
     return pair !== undefined && this.verified.isValid(this.keyOf(canonicalHeader(pair)), match);
   }
 
-  /** Like {@link authenticate}, for a pair that was sent otherwise. */
+  /** Like {@link authenticate}, for a pair from elsewhere than the header. */
   async authenticatePair(pair: BasicCredentials, addressOf: () => string): Promise<Match> {
     if (!isBounded(pair)) throw new UnauthorizedError();
     return this.authenticate(canonicalHeader(pair), addressOf);
@@ -85,7 +85,7 @@ export class Authenticator {
   /** Checks the password, unless there were too many failures before. */
   private attempt(pair: BasicCredentials, address: string): Promise<Match | undefined> {
     const ofPair = 'Too many logins with this username have failed from this address.';
-    // The owner of one account must not be able to reset the failures with other usernames.
+    // Otherwise the owner of one account could reset the failures with other usernames.
     return this.failures.counted(addressCounter(address), OF_ADDRESS, 'undecided', () =>
       this.failures.counted(pairCounter(pair.username, address), ofPair, 'succeeded', () =>
         this.check.match(pair, address),

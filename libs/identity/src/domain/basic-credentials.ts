@@ -7,9 +7,9 @@ export interface BasicCredentials {
   password: string;
 }
 
-/** Bytes of a username, a colon and a password. The longest that a user can have are 865. */
+/** Bytes of a username, a colon and a password; the longest valid ones have 865. */
 const MAX_BYTES = 1_024;
-/** Bytes of a header with so many in Base64. */
+/** Bytes of a header with that many bytes in Base64. */
 const MAX_HEADER = 'Basic '.length + 4 * Math.ceil(MAX_BYTES / 3);
 /** Code points of a username. */
 const USERNAME_MAX = 200;
@@ -17,9 +17,8 @@ const USERNAME_MAX = 200;
 const SCHEME = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 
 /**
- * The pair in an `Authorization` header (RFC 7617): UTF-8 or, if it is none, ISO 8859-1; separated by the first
- * colon.
- * @returns undefined for any other header, and for a longer one than anybody has
+ * The pair in an `Authorization` header (RFC 7617), in UTF-8 or else ISO 8859-1.
+ * @returns undefined for any other header and for one that is too long
  */
 export function basicCredentialsOf(header: string): BasicCredentials | undefined {
   if (!canBeCredentials(header)) return undefined;
@@ -31,24 +30,24 @@ export function basicCredentialsOf(header: string): BasicCredentials | undefined
   return { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
 }
 
-/** Whether a header is short enough to be looked at. It comes from anybody, so its length is checked first. */
+/** Whether a header is short enough to parse; checked first, because anybody can send it. */
 export function canBeCredentials(header: string): boolean {
   return header.length <= MAX_HEADER;
 }
 
 /**
- * Whether a pair is no longer than anybody's. Its sender is not known yet, and normalising a text can take a time
- * that grows with the square of its length.
+ * Whether a pair is no longer than the longest valid one. Its sender is unauthenticated, and normalising a text
+ * can take quadratic time.
  */
 export function isBounded({ username, password }: BasicCredentials): boolean {
-  // Before the bytes and the code points are counted, which takes memory, too.
+  // First, because counting bytes and code points takes memory.
   if (username.length + password.length >= MAX_BYTES) return false;
   if (Buffer.byteLength(username) + Buffer.byteLength(password) >= MAX_BYTES) return false;
   return codePoints(username) <= USERNAME_MAX && codePoints(password) <= PASSWORD_MAX;
 }
 
 /**
- * The canonical header of a pair, which has many spellings: blanks, padding, accents, the scheme's case.
+ * The canonical header of a pair, whose blanks, padding, accents and case of the scheme can vary.
  * @param pair is {@link isBounded}
  */
 export function canonicalHeader({ username, password }: BasicCredentials): string {

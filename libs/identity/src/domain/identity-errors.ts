@@ -1,13 +1,13 @@
 import { DomainError, ValidationError } from '#libs/kernel';
 
-/** The request has no valid credentials. The client learns whether it had any, but not what is wrong with them. */
+/** The request has no valid credentials. The message does not reveal what is wrong with them. */
 export class UnauthorizedError extends DomainError {
   constructor(message = 'The credentials are not valid.') {
     super('unauthorized', 'unauthorized', message);
   }
 }
 
-/** The cookie's session was ended, or lasted too long, or its credential is no longer valid. */
+/** The cookie's session has ended or expired, or its credential is no longer valid. */
 export class SessionEndedError extends UnauthorizedError {
   constructor() {
     super('The session has ended.');

@@ -48,7 +48,7 @@ describe('in one process without Redis', () => {
 
     it('are kept for fifty thousand accounts, then the oldest are dropped', async () => {
       const many = new LocalRateLimiter();
-      const take = (account: string) => many.take(account, FIVE_AN_HOUR);
+      const take = (account: string) => many.consume(account, FIVE_AN_HOUR);
       const others = async (prefix: string, count: number) => {
         for (let n = 0; n < count; n += 1) await take(`${prefix}${String(n)}`);
       };

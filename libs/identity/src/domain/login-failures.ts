@@ -4,7 +4,7 @@ import { LRUCache, RateLimitedError } from '#libs/kernel';
 /** Failed logins allowed in a window, which begins with the first failure. */
 const ALLOWED_OF_PAIR = 10;
 const ALLOWED_OF_ADDRESS = 100;
-/** More, because a token cannot be guessed, and many browsers behind one address may each send one that has ended. */
+/** More, because tokens cannot be guessed, and many browsers behind one address may send expired ones. */
 const ALLOWED_TOKENS = 1_000;
 export const FAILURE_WINDOW_MS = 15 * 60_000;
 /** The time to wait while pending attempts, which may still succeed, use up the limit. */
@@ -22,8 +22,8 @@ export interface LoginCounter {
 }
 
 /**
- * Counts failed logins. An attempt counts as failed from its start, so that no more than the limit get
- * through, however many are concurrent.
+ * Counts failed logins. An attempt counts as failed from its start, so that concurrent ones cannot exceed the
+ * limit.
  */
 export abstract class LoginFailures {
   /** @returns 0 if the attempt may continue, after which the caller must call {@link end}; else ms to wait */
@@ -59,13 +59,8 @@ export abstract class LoginFailures {
 
 /** Counts failures with a username from an address. */
 export function pairCounter(username: string, address: string): LoginCounter {
-  const key = `${keyOfUser(username)}:${keyOf(`${address}\n${username}`)}`;
+  const key = `${keyOf(username)}:${keyOf(`${address}\n${username}`)}`;
   return { key, allowed: ALLOWED_OF_PAIR };
-}
-
-/** What the keys of a username's counters begin with, whatever the address. */
-export function keyOfUser(username: string): string {
-  return keyOf(username);
 }
 
 /** Counts failures from an address with any username. */
@@ -73,16 +68,17 @@ export function addressCounter(address: string): LoginCounter {
   return { key: keyOf(address), allowed: ALLOWED_OF_ADDRESS };
 }
 
-/** Counts unknown tokens of sessions from an address: apart from passwords, so that neither refuses the other. */
+/** Counts unknown session tokens from an address, separately from passwords. */
 export function tokenCounter(address: string): LoginCounter {
   return { key: keyOf(`token\n${address}`), allowed: ALLOWED_TOKENS };
 }
 
-function keyOf(text: string): string {
+/** The key of a text, and the prefix of all keys of a username. */
+export function keyOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** Counters to keep, in about 20 MB. Hashing is too slow for more failures in a window. */
+/** About 20 MB. Hashing is too slow for more failures in a window. */
 const MAX_CACHED = 50_000;
 
 interface Count {

@@ -12,9 +12,8 @@ export abstract class PasswordHasher {
 }
 
 /**
- * One check at a time, alternating between sites, so that a flood of wrong passwords occupies only one core
- * (docs/decisions/2026-11-21-limits.md). A hundred checks, the limit of one address, take about a second, and
- * five on an overloaded machine.
+ * One check at a time, round-robin over sites, so that a flood of wrong passwords occupies only one core
+ * (docs/decisions/2026-11-21-limits.md). A hundred checks, the limit of one address, take 1 s, or 5 s under load.
  */
 const LIMITS = { atOnce: 1, waitMs: 5_000 };
 
@@ -25,8 +24,8 @@ export interface Match {
 }
 
 /**
- * Finds the credential of a pair. It always computes one hash and takes the same time, so that an answer does
- * not reveal whether the user exists.
+ * Finds the credential of a pair. It always computes one hash, so that the time of an answer does not reveal
+ * whether the user exists.
  */
 @Injectable()
 export class PasswordCheck {

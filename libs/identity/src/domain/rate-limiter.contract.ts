@@ -14,7 +14,7 @@ const TEN_AN_HOUR = { quota: 10, windowMs: HOUR_MS };
 
 /** What every implementation of {@link RateLimiter} must do. */
 export function rateLimiterContract({ limiter, pass }: RateLimiterUnderTest): void {
-  const take = (accountId: string, limit = TEN_AN_HOUR) => limiter().take(accountId, limit);
+  const take = (accountId: string, limit = TEN_AN_HOUR) => limiter().consume(accountId, limit);
 
   it('grants the whole quota at once, then tells how long to wait for one more', async () => {
     for (let remaining = 9; remaining >= 0; remaining -= 1) {
@@ -60,7 +60,7 @@ export function rateLimiterContract({ limiter, pass }: RateLimiterUnderTest): vo
   it('never exceeds a quota that is taken in parts, under any concurrency', async () => {
     const limit = { quota: 2_500, windowMs: 1_000 * HOUR_MS };
     const one = limiter();
-    const all = Array.from({ length: 2_600 }, () => one.take('in parts', limit));
+    const all = Array.from({ length: 2_600 }, () => one.consume('in parts', limit));
     const allowed = (await Promise.all(all)).filter((allowance) => allowance.allowed);
     expect(allowed).toHaveLength(2_500);
   });

@@ -17,11 +17,11 @@ export interface Allowance {
 
 /** Limits requests with token buckets, which hold `quota` tokens and refill evenly within `windowMs`. */
 export abstract class RateLimiter {
-  /** @param of the account, with the route if that has its own limit */
-  abstract take(of: string, limit: RateLimit): Promise<Allowance>;
+  /** @param key the account, with the route if that has its own limit */
+  abstract consume(key: string, limit: RateLimit): Promise<Allowance>;
 }
 
-/** Recent accounts to keep, in about 10 MB. A removed one starts with a full bucket. */
+/** About 10 MB. An evicted account starts with a full bucket. */
 const MAX_CACHED = 50_000;
 
 /** Counts the requests of this process only. */
@@ -30,15 +30,15 @@ export class LocalRateLimiter extends RateLimiter {
   private readonly fullAt = new LRUCache<string, number>({ max: MAX_CACHED });
 
   /** @param count requests that are allowed or refused together */
-  override take(of: string, { quota, windowMs }: RateLimit, count = 1): Promise<Allowance> {
+  override consume(key: string, { quota, windowMs }: RateLimit, count = 1): Promise<Allowance> {
     const now = Math.floor(performance.now() * 1_000);
     const interval = Math.floor((windowMs * 1_000) / quota);
-    const fullAt = Math.max(this.fullAt.get(of) ?? 0, now);
+    const fullAt = Math.max(this.fullAt.get(key) ?? 0, now);
     let room = interval * quota - (fullAt - now);
     const allowed = room >= count * interval;
     if (allowed) {
       room -= count * interval;
-      this.fullAt.set(of, fullAt + count * interval);
+      this.fullAt.set(key, fullAt + count * interval);
     }
     const remaining = Math.floor(room / interval);
     const nextMs = Math.ceil((interval * (remaining + 1) - room) / 1_000);

@@ -24,8 +24,7 @@ export interface Session extends Match {
 export abstract class Sessions {
   /**
    * Also removes all but the credential's newest ones.
-   * @returns false if the credential or its user is no longer valid; a change of either waits for the insert, or
-   * is seen by it
+   * @returns false if the credential or its user is no longer valid; a concurrent change of either waits or is seen
    */
   abstract insert(hash: string, credentialId: string): Promise<boolean>;
   /** @returns undefined if it has ended, or if its credential or user is no longer valid */
@@ -38,7 +37,7 @@ export abstract class Sessions {
 }
 
 const TOKEN_BYTES = 32;
-/** The length of a token. A longer text in the cookie is not even hashed. */
+/** A longer text in the cookie is not even hashed. */
 const TOKEN_LENGTH = Math.ceil((TOKEN_BYTES * 4) / 3);
 const TOO_MANY_TOKENS = 'Too many requests with an unknown session have come from this address.';
 /** Each new session is a write, even with a cached password. */
@@ -65,12 +64,12 @@ export class SessionsService {
   }
 
   /**
-   * Begins a session with a verified credential. The present actor must be its user.
+   * Begins a session with a verified credential. The current actor must be its user.
    * @returns the token for the cookie, which is stored only as a hash
    * @throws RateLimitedError; UnauthorizedError if the credential or its user has become invalid since
    */
   async begin({ credentialId, principal }: Match): Promise<{ token: string; session: Session }> {
-    const { allowed, nextMs } = await this.limiter.take(`${principal.userId}:login`, LOGINS);
+    const { allowed, nextMs } = await this.limiter.consume(`${principal.userId}:login`, LOGINS);
     if (!allowed) throw new RateLimitedError('A user may log in 60 times in a minute.', nextMs);
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const hash = hashOf(token);
@@ -91,7 +90,7 @@ export class SessionsService {
     if (token.length > TOKEN_LENGTH) throw new SessionEndedError();
     const hash = hashOf(token);
     const session = await this.verified.match(hash, addressOf, (address) =>
-      // Not because anybody could guess a token, but because each try is a query.
+      // Limits the queries; tokens cannot be guessed.
       this.failures.counted(tokenCounter(address), TOO_MANY_TOKENS, 'undecided', () =>
         this.sessions.find(hash),
       ),
@@ -100,7 +99,7 @@ export class SessionsService {
     return session;
   }
 
-  /** Whether a session has not ended. The service asks this, so it does not count. @throws UnavailableError */
+  /** Whether a session is still valid. The service itself asks, so failures do not count. @throws UnavailableError */
   isValid(session: Session): Promise<boolean> {
     return this.verified.isValid(session.hash, session);
   }
@@ -121,7 +120,7 @@ export class SessionsService {
     return session;
   }
 
-  /** Ends a session, if it has not ended. The present actor must be its user. */
+  /** Ends a session, if it has not ended. The current actor must be its user. */
   async end(token: string): Promise<void> {
     const hash = hashOf(token);
     await this.transactions.run(async () => {
@@ -132,7 +131,7 @@ export class SessionsService {
     this.verified.forget(hash);
   }
 
-  /** A session has no id that anybody knows, so an entry has its credential's. */
+  /** The entry names the credential, because a session has no public id. */
   private record(
     action: 'session.create' | 'session.delete',
     { credentialId, principal }: Match,

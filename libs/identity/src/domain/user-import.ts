@@ -27,8 +27,8 @@ interface ReadUsers {
 }
 
 /**
- * Reads users in the form of the API's answers, with a `password` if there is one. Members that are null count
- * as absent, and unknown members are ignored. Faults contain a JSON Pointer.
+ * Reads users in the form of the API's answers, with an optional `password`. Null counts as absent, and unknown
+ * members are ignored. Faults contain a JSON Pointer.
  */
 export function readUsers(records: unknown): ReadUsers {
   if (!Array.isArray(records)) {
@@ -71,6 +71,6 @@ const JOIN_DATE = string().and('format', 'must be a time such as 2026-01-31T12:0
 function isTime(text: string): boolean {
   const [, day] = TIME.exec(text) ?? [];
   if (day === undefined || Number.isNaN(Date.parse(text))) return false;
-  // Date turns 2026-02-30 into a day in March, and 24:00 into the next day.
+  // Date accepts 2026-02-30 as a day in March, and 24:00 as the next day.
   return new Date(`${day}T00:00Z`).toISOString().startsWith(day) && !text.includes('T24');
 }

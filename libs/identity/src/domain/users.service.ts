@@ -168,7 +168,7 @@ export class UsersService {
       const found = await this.required(user);
       if (status === 'locked' && by?.userId === found.id) throw new OwnAccessError('lock yourself');
       if (status !== undefined && (await this.users.setStatus(found.id, status))) {
-        // Also when it is unlocked: processes of an older version leave them when they lock it.
+        // Also on unlock, because processes of an older version keep them on lock.
         await this.sessions.removeOfUser(found.id);
         const action = status === 'locked' ? 'user.lock' : 'user.unlock';
         await this.audit.record({ action, resourceId: found.id, accountId: found.id });
@@ -192,7 +192,7 @@ export class UsersService {
     const { id, salt } = await this.required(user);
     const { hash, generated } = await this.hashed(password, salt);
     const credential = await this.transactions.run(async () => {
-      // Without a lock: of an operator's concurrent requests, one or two too many do no harm.
+      // Without a lock, because one or two too many do no harm.
       if ((await this.credentials.findByUser(id)).length >= MAX_CREDENTIALS) {
         throw new CredentialLimitReachedError();
       }

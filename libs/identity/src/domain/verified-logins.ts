@@ -2,7 +2,7 @@ import { LRUCache } from '#libs/kernel';
 import type { CredentialUses } from './logins.js';
 import type { Match } from './password-check.js';
 
-/** How long a row is cached. A revoked credential may work for this long. */
+/** How long a row is cached, and a revoked credential may still work. */
 const CACHED_MS = 1_000;
 /** Logins to cache: a few MB. */
 const MAX_CACHED = 5_000;
@@ -15,8 +15,7 @@ interface Entry<Login> {
 }
 
 /**
- * Caches verified logins by a key. Only the row of a login is read again, when the last read is more than a
- * second old.
+ * Caches verified logins by a key. Reads a login's row again after a second.
  */
 export class VerifiedLogins<Login extends Match> {
   private readonly entries = new LRUCache<string, Entry<Login>>({ max: MAX_CACHED });
@@ -33,8 +32,8 @@ export class VerifiedLogins<Login extends Match> {
   }
 
   /**
-   * @param verify verifies what is not cached, or what has stopped working: it may work again, after an unlock
-   * or as another credential
+   * @param verify verifies a login that is not cached or whose row is no longer valid: it may be valid again, after
+   * an unlock or as another credential
    */
   async match(
     key: string,
@@ -46,7 +45,7 @@ export class VerifiedLogins<Login extends Match> {
     return current ?? (await this.verifyOnce(key, addressOf(), verify));
   }
 
-  /** Whether a login that was verified is still valid. Reads its row at most once a second, and verifies nothing. */
+  /** Whether a verified login is still valid. Reads its row at most once a second. */
   async isValid(key: string, login: Login): Promise<boolean> {
     const entry = this.entries.get(key);
     if (entry && isFresh(entry)) return true;

@@ -70,7 +70,7 @@ export class RateLimitGuard implements CanActivate {
 
   private async take(accountId: string, response: Response): Promise<void> {
     const { quota, windowMs } = this.limit;
-    const { allowed, remaining, nextMs } = await this.limiter.take(accountId, this.limit);
+    const { allowed, remaining, nextMs } = await this.limiter.consume(accountId, this.limit);
     const window = windowMs / 1_000;
     response.setHeader('RateLimit-Policy', `${POLICY};q=${quota};w=${window}`);
     response.setHeader('RateLimit', `${POLICY};r=${remaining};t=${Math.ceil(nextMs / 1_000)}`);
@@ -78,7 +78,7 @@ export class RateLimitGuard implements CanActivate {
   }
 
   private async takeOfRoute(accountId: string, limit: RouteLimit): Promise<void> {
-    const { allowed, nextMs } = await this.limiter.take(`${accountId}:${limit.what}`, limit);
+    const { allowed, nextMs } = await this.limiter.consume(`${accountId}:${limit.what}`, limit);
     if (!allowed) throw tooMany(limit, nextMs);
   }
 }

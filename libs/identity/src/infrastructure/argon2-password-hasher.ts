@@ -40,11 +40,11 @@ parentPort.on('message', ({ password, salt }) => {
 `;
 
 /**
- * Computes Argon2id, one hash at a time, because each occupies a core. It uses a separate thread with a lower
- * priority, because unauthenticated clients can request any number of checks.
+ * Computes Argon2id, one hash at a time, in a thread with a lower priority: each hash occupies a core, and
+ * unauthenticated clients can request any number of them.
  */
 @Injectable()
-export class Argon2PasswordHasher extends PasswordHasher {
+export class Argon2PasswordHasher implements PasswordHasher {
   private readonly semaphore = new FairSemaphore(
     LIMITS,
     () => new BusyError('Too many passwords wait to be stored now.'),
@@ -52,8 +52,8 @@ export class Argon2PasswordHasher extends PasswordHasher {
   private thread: Worker | undefined;
   private settle: ((hash: Uint8Array | Error) => void) | undefined;
 
-  override hash(password: string, salt: Buffer): Promise<Buffer> {
-    // The same password, however its accents are encoded (RFC 7617, section 2.1).
+  hash(password: string, salt: Buffer): Promise<Buffer> {
+    // Accents can be encoded in two ways (RFC 7617, section 2.1).
     const text = password.normalize('NFC');
     return this.semaphore.run(() => this.compute(text, salt));
   }
@@ -69,7 +69,7 @@ export class Argon2PasswordHasher extends PasswordHasher {
         else resolve(Buffer.from(hash));
       };
       this.settle = settle;
-      // A separate buffer: of a pooled one, the whole pool would be transferred to the thread.
+      // Not pooled, because the whole pool would be transferred to the thread.
       const password = new TextEncoder().encode(text);
       thread.postMessage({ password, salt: new Uint8Array(salt) }, [password.buffer]);
     });

@@ -53,12 +53,10 @@ ORDER BY id DESC LIMIT @limit`);
 
 /** Reads the audit from PostgreSQL. The kernel's `AuditTrail` writes it. */
 @Injectable()
-export class PostgresAuditLog extends AuditLog {
-  constructor(private readonly transactions: TypeOrmTransactions) {
-    super();
-  }
+export class PostgresAuditLog implements AuditLog {
+  constructor(private readonly transactions: TypeOrmTransactions) {}
 
-  override async list(
+  async list(
     viewer: string | undefined,
     filter: AuditFilter,
     { after, limit }: Page,
@@ -100,12 +98,10 @@ FROM jsonb_array_elements(@entries::jsonb) AS entry`,
 
 /** The {@link AuditTrail} in the table `audit`. */
 @Injectable()
-export class PostgresAuditTrail extends AuditTrail {
-  constructor(private readonly transactions: TypeOrmTransactions) {
-    super();
-  }
+export class PostgresAuditTrail implements AuditTrail {
+  constructor(private readonly transactions: TypeOrmTransactions) {}
 
-  override async record(...entries: AuditEntry[]): Promise<void> {
+  async record(...entries: AuditEntry[]): Promise<void> {
     if (!this.transactions.underWay)
       throw new Error('a change must be recorded in its transaction');
     if (entries.length === 0) return;
@@ -114,7 +110,7 @@ export class PostgresAuditTrail extends AuditTrail {
     await this.transactions.query(RECORD, values);
   }
 
-  override async msUntilFewer(
+  async msUntilFewer(
     { action, resourceId }: Pick<AuditEntry, 'action' | 'resourceId'>,
     { times, withinMs }: { times: number; withinMs: number },
   ): Promise<number> {

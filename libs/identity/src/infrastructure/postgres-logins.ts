@@ -47,12 +47,10 @@ UPDATE credentials c SET last_used_at = now() FROM used WHERE c.id = used.id`,
 );
 
 @Injectable()
-export class PostgresLogins extends Logins {
-  constructor(private readonly transactions: TypeOrmTransactions) {
-    super();
-  }
+export class PostgresLogins implements Logins {
+  constructor(private readonly transactions: TypeOrmTransactions) {}
 
-  override async find(username: string): Promise<Login | undefined> {
+  async find(username: string): Promise<Login | undefined> {
     const rows = await this.transactions.query(FIND_LOGIN, { username });
     const [first] = rows;
     if (!first) return undefined;
@@ -65,7 +63,7 @@ export class PostgresLogins extends Logins {
     };
   }
 
-  override async principalOf(credentialId: string): Promise<Principal | undefined> {
+  async principalOf(credentialId: string): Promise<Principal | undefined> {
     const [principal] = await this.transactions.query(PRINCIPAL_OF, { credentialId });
     return principal;
   }
@@ -79,7 +77,7 @@ const MAX_CACHED = 5_000;
 
 /** Writes uses in the background; they wait while PostgreSQL is unavailable. */
 @Injectable()
-export class PostgresCredentialUses extends CredentialUses {
+export class PostgresCredentialUses implements CredentialUses {
   /** When the last stored use of each credential was noted, as `performance.now()`. */
   private readonly notedAt = new LRUCache<string, number>({ max: MAX_CACHED });
   private readonly unwritten = new Set<string>();
@@ -88,11 +86,10 @@ export class PostgresCredentialUses extends CredentialUses {
     tasks: BackgroundTasks,
     private readonly database: Database,
   ) {
-    super();
     tasks.add('credential-uses', { everyMs: FLUSH_MS }, () => this.write());
   }
 
-  override note(credentialId: string): void {
+  note(credentialId: string): void {
     const now = performance.now();
     if (now - (this.notedAt.get(credentialId) ?? -Infinity) < WRITTEN_EVERY_MS) return;
     this.notedAt.set(credentialId, now);

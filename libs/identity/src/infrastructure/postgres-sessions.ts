@@ -4,8 +4,8 @@ import { type Session, SESSION_LIFE, Sessions } from '../domain/sessions.service
 import type { Role } from '../domain/user.js';
 
 const { longest, idle } = SESSION_LIFE;
-/** Sessions that one credential has at once; the oldest ones end. */
-const KEPT = 20;
+/** For each credential; the oldest ones end. */
+const MAX_SESSIONS = 20;
 
 interface SessionRow {
   credentialId: string;
@@ -27,7 +27,7 @@ WITH valid AS (
   FOR SHARE OF u FOR KEY SHARE OF c
 ), old AS (
   SELECT hash FROM sessions WHERE credential_id = @credentialId
-  ORDER BY created_at DESC OFFSET ${KEPT - 1} FOR UPDATE SKIP LOCKED
+  ORDER BY created_at DESC OFFSET ${MAX_SESSIONS - 1} FOR UPDATE SKIP LOCKED
 ), removed AS (
   DELETE FROM sessions s USING old WHERE s.hash = old.hash
 )
@@ -66,32 +66,30 @@ DELETE FROM sessions s USING credentials c WHERE c.id = s.credential_id AND c.us
 );
 
 @Injectable()
-export class PostgresSessions extends Sessions {
-  constructor(private readonly transactions: TypeOrmTransactions) {
-    super();
-  }
+export class PostgresSessions implements Sessions {
+  constructor(private readonly transactions: TypeOrmTransactions) {}
 
-  override async insert(hash: string, credentialId: string): Promise<boolean> {
+  async insert(hash: string, credentialId: string): Promise<boolean> {
     const inserted = await this.transactions.query(INSERT_SESSION, { hash, credentialId });
     return inserted.length > 0;
   }
 
-  override async find(hash: string): Promise<Session | undefined> {
+  async find(hash: string): Promise<Session | undefined> {
     const [row] = await this.transactions.query(FIND_SESSION, { hash });
     if (!row) return undefined;
     const { credentialId, createdAt, expiresAt, ...principal } = row;
     return { hash, credentialId, principal, createdAt, expiresAt };
   }
 
-  override async use(hash: string): Promise<void> {
+  async use(hash: string): Promise<void> {
     await this.transactions.query(USE_SESSION, { hash });
   }
 
-  override async remove(hash: string): Promise<boolean> {
+  async remove(hash: string): Promise<boolean> {
     return (await this.transactions.query(REMOVE_SESSION, { hash })).length > 0;
   }
 
-  override async removeOfUser(userId: string): Promise<void> {
+  async removeOfUser(userId: string): Promise<void> {
     await this.transactions.query(REMOVE_SESSIONS_OF_USER, { userId });
   }
 }

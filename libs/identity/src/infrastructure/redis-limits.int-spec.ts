@@ -130,7 +130,7 @@ describe('rates in Redis', () => {
   });
 
   it('expire as soon as the bucket is full again', async () => {
-    await new RedisRateLimiter(limits).take('kept', FIVE_AN_HOUR);
+    await new RedisRateLimiter(limits).consume('kept', FIVE_AN_HOUR);
     const left = await redis.pttl('switchhook:rate:kept');
     expect(left).toBeGreaterThan(FIVE_AN_HOUR.windowMs / 5 - 30_000);
     expect(left).toBeLessThanOrEqual(FIVE_AN_HOUR.windowMs / 5);
@@ -145,18 +145,18 @@ describe.each<[how: string, cut: () => void]>([
     const [one, other] = await Promise.all([connected(proxy.address), connected(proxy.address)]);
     const takes = [new RedisRateLimiter(one), new RedisRateLimiter(other)];
     const account = `while-${how}`;
-    for (const limiter of takes) await limiter.take(account, FIVE_AN_HOUR);
-    expect(await takes[0]!.take(account, FIVE_AN_HOUR)).toMatchObject({ remaining: 2 });
+    for (const limiter of takes) await limiter.consume(account, FIVE_AN_HOUR);
+    expect(await takes[0]!.consume(account, FIVE_AN_HOUR)).toMatchObject({ remaining: 2 });
     cut();
     for (const made of [one, other]) made.waitMs = 250;
     const start = performance.now();
     // Each process knows what it granted itself.
     for (const [index, limiter] of takes.entries()) {
       for (let remaining = 2 + index; remaining >= 0; remaining -= 1) {
-        const allowance = await limiter.take(account, FIVE_AN_HOUR);
+        const allowance = await limiter.consume(account, FIVE_AN_HOUR);
         expect(allowance).toMatchObject({ allowed: true, remaining });
       }
-      expect(await limiter.take(account, FIVE_AN_HOUR)).toMatchObject({ allowed: false });
+      expect(await limiter.consume(account, FIVE_AN_HOUR)).toMatchObject({ allowed: false });
     }
     // Each process waits a quarter of a second at most, once.
     expect(performance.now() - start).toBeLessThan(2_000);
@@ -164,7 +164,7 @@ describe.each<[how: string, cut: () => void]>([
     proxy.down();
     proxy.up();
     await Promise.all([reachable(one), reachable(other)]);
-    expect(await takes[1]!.take(account, FIVE_AN_HOUR)).toMatchObject({ remaining: 1 });
+    expect(await takes[1]!.consume(account, FIVE_AN_HOUR)).toMatchObject({ remaining: 1 });
     for (const made of [one, other]) made.onApplicationShutdown();
   });
 

@@ -3,7 +3,7 @@ import { type Config, connectRedis, type RedisConnection, RedisLimits } from '#l
 import {
   ATTEMPTS_PENDING_MS,
   FAILURE_WINDOW_MS,
-  keyOfUser,
+  keyOf,
   LocalLoginFailures,
   type LoginCounter,
   LoginFailures,
@@ -42,21 +42,21 @@ export class RedisLoginFailures extends LoginFailures {
 
   override async begin(counter: LoginCounter): Promise<number> {
     const values = [counter.allowed, FAILURE_WINDOW_MS, ATTEMPTS_PENDING_MS];
-    const wait = await this.redis.run(BEGIN, keyOf(counter), values);
+    const wait = await this.redis.run(BEGIN, redisKeyOf(counter), values);
     if (wait !== undefined && wait !== 0) return Number(wait);
-    // Admitted attempts also count locally, so that interruptions of Redis do not reset the count.
+    // Also counted locally, so that an outage of Redis does not reset the count.
     const localWait = await this.local.begin(counter);
     return wait === undefined ? localWait : 0;
   }
 
   override end(counter: LoginCounter, outcome: LoginOutcome): void {
     this.local.end(counter, outcome);
-    void this.redis.run(END, keyOf(counter), [outcome]);
+    void this.redis.run(END, redisKeyOf(counter), [outcome]);
   }
 }
 
 /**
- * Forgets the failed logins with a username from all addresses; not those of an address with any username.
+ * Deletes the counters of a username from all addresses; those of an address with any username stay.
  * @returns how many counters there were
  * @throws when Redis is away
  */
@@ -67,7 +67,7 @@ export async function forgetLoginFailures(config: Config, username: string): Pro
     let forgotten = 0;
     const nodes = 'nodes' in redis ? redis.nodes('master') : [redis];
     for (const node of nodes) {
-      const match = `${PREFIX}${keyOfUser(username)}:*`;
+      const match = `${PREFIX}${keyOf(username)}:*`;
       for await (const keys of node.scanStream({ match, count: 1_000 })) {
         for (const key of keys as string[]) forgotten += await redis.del(key);
       }
@@ -78,7 +78,7 @@ export async function forgetLoginFailures(config: Config, username: string): Pro
   }
 }
 
-/** Rejects with the first failure; ioredis itself would try for ever. */
+/** Rejects with the first failure, where ioredis itself would retry for ever. */
 function connected(redis: RedisConnection): Promise<void> {
   return new Promise((resolve, reject) => {
     redis.once('ready', () => resolve()).on('error', reject);
@@ -87,6 +87,6 @@ function connected(redis: RedisConnection): Promise<void> {
 
 const PREFIX = 'switchhook:login:';
 
-function keyOf({ key }: LoginCounter): string {
+function redisKeyOf({ key }: LoginCounter): string {
   return `${PREFIX}${key}`;
 }

@@ -8,17 +8,15 @@ import {
   RateLimiter,
 } from '../domain/rate-limiter.js';
 
-/** A process takes 1/PARTS of a quota at once, so that large quotas need few calls to Redis. */
-const PARTS = 1_000;
-/** Accounts whose taken requests are kept. */
+/** A process takes 1/BATCHES of a quota at once, so that large quotas need few calls to Redis. */
+const BATCHES = 1_000;
 const MAX_CACHED = 10_000;
 
 /**
  * ARGV: quota, window in ms, number wanted. The key contains the time when the bucket is full again, in µs of
- * Redis' clock, and expires then. All numbers are whole, because the time leaves no digits of a double for
- * fractions.
+ * Redis' clock, and expires then. All numbers are integers: a time in µs uses all digits of a double.
  */
-const TAKE = `
+const CONSUME = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local interval = math.floor(ARGV[2] * 1000 / ARGV[1])
@@ -35,8 +33,8 @@ local remaining = math.floor(room / interval)
 return { taken, remaining, math.ceil((interval * (remaining + 1) - room) / 1000) }
 `;
 
-/** Requests that were taken for an account, but not used yet. */
-interface Stock extends Omit<Allowance, 'allowed'> {
+/** Requests that were taken for an account in advance. */
+interface Batch extends Omit<Allowance, 'allowed'> {
   left: number;
   /** The current refill and the number it adds. */
   refill?: Promise<number>;
@@ -44,55 +42,53 @@ interface Stock extends Omit<Allowance, 'allowed'> {
 
 /** Counts the requests of all processes; without Redis, each process counts its own. */
 @Injectable()
-export class RedisRateLimiter extends RateLimiter {
+export class RedisRateLimiter implements RateLimiter {
   private readonly local = new LocalRateLimiter();
-  private readonly stocks = new LRUCache<string, Stock>({ max: MAX_CACHED });
+  private readonly batches = new LRUCache<string, Batch>({ max: MAX_CACHED });
 
-  constructor(private readonly redis: RedisLimits) {
-    super();
-  }
+  constructor(private readonly redis: RedisLimits) {}
 
-  override async take(of: string, limit: RateLimit): Promise<Allowance> {
-    const wanted = Math.floor(limit.quota / PARTS);
-    const stock = this.stockOf(of, wanted > 1);
-    while (stock.left === 0) {
-      stock.refill ??= this.refill(stock, of, limit, Math.max(wanted, 1)).finally(() => {
-        delete stock.refill;
+  async consume(key: string, limit: RateLimit): Promise<Allowance> {
+    const wanted = Math.floor(limit.quota / BATCHES);
+    const batch = this.batchFor(key, wanted > 1);
+    while (batch.left === 0) {
+      batch.refill ??= this.refill(batch, key, limit, Math.max(wanted, 1)).finally(() => {
+        delete batch.refill;
       });
-      const isRefused = (await stock.refill) === 0;
-      if (isRefused) return { allowed: false, remaining: stock.remaining, nextMs: stock.nextMs };
+      const isRefused = (await batch.refill) === 0;
+      if (isRefused) return { allowed: false, remaining: batch.remaining, nextMs: batch.nextMs };
     }
-    stock.left -= 1;
-    return { allowed: true, remaining: stock.remaining + stock.left, nextMs: stock.nextMs };
+    batch.left -= 1;
+    return { allowed: true, remaining: batch.remaining + batch.left, nextMs: batch.nextMs };
   }
 
-  /** Small quotas are taken one by one, without a stock, so that requests need not wait. */
-  private stockOf(of: string, isShared: boolean): Stock {
-    const known = isShared ? this.stocks.get(of) : undefined;
+  /** Small quotas are taken one by one. */
+  private batchFor(key: string, isShared: boolean): Batch {
+    const known = isShared ? this.batches.get(key) : undefined;
     if (known) return known;
-    const stock: Stock = { left: 0, remaining: 0, nextMs: 0 };
-    if (isShared) this.stocks.set(of, stock);
-    return stock;
+    const batch: Batch = { left: 0, remaining: 0, nextMs: 0 };
+    if (isShared) this.batches.set(key, batch);
+    return batch;
   }
 
   private async refill(
-    stock: Stock,
-    of: string,
+    batch: Batch,
+    key: string,
     limit: RateLimit,
     wanted: number,
   ): Promise<number> {
     const { quota, windowMs } = limit;
     const values = [quota, windowMs, wanted];
-    const answer = await this.redis.run(TAKE, `switchhook:rate:${of}`, values);
+    const answer = await this.redis.run(CONSUME, `switchhook:rate:${key}`, values);
     if (answer === undefined) {
-      const { allowed, ...allowance } = await this.local.take(of, limit);
-      Object.assign(stock, { ...allowance, left: Number(allowed) });
-      return stock.left;
+      const { allowed, ...allowance } = await this.local.consume(key, limit);
+      Object.assign(batch, { ...allowance, left: Number(allowed) });
+      return batch.left;
     }
     const [taken, remaining, nextMs] = answer as [number, number, number];
-    // Also counted locally, so that interruptions of Redis do not give an account a second quota.
-    await this.local.take(of, limit, taken);
-    Object.assign(stock, { left: taken, remaining, nextMs });
+    // Also counted locally, so that an outage of Redis does not give an account a second quota.
+    await this.local.consume(key, limit, taken);
+    Object.assign(batch, { left: taken, remaining, nextMs });
     return taken;
   }
 }

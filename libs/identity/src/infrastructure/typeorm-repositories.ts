@@ -21,24 +21,22 @@ const RAISE_USER_IDS = statement('SELECT raise_user_ids()');
 const UNIQUE_VIOLATION = '23505';
 
 @Injectable()
-export class TypeOrmUsersRepository extends UsersRepository {
-  constructor(private readonly transactions: TypeOrmTransactions) {
-    super();
-  }
+export class TypeOrmUsersRepository implements UsersRepository {
+  constructor(private readonly transactions: TypeOrmTransactions) {}
 
-  override findById(id: string): Promise<User | undefined> {
+  findById(id: string): Promise<User | undefined> {
     return this.findOne({ id });
   }
 
-  override findByUsername(username: string): Promise<User | undefined> {
+  findByUsername(username: string): Promise<User | undefined> {
     return this.findOne({ username });
   }
 
-  override page(page: Page): Promise<User[]> {
+  page(page: Page): Promise<User[]> {
     return this.transactions.page(User, page);
   }
 
-  override async insert(user: NewUser): Promise<User> {
+  async insert(user: NewUser): Promise<User> {
     const stored = Object.assign(new User(), user);
     try {
       // insert() adds the values from the database: the id and the join date.
@@ -49,15 +47,15 @@ export class TypeOrmUsersRepository extends UsersRepository {
     }
   }
 
-  override async raiseIds(): Promise<void> {
+  async raiseIds(): Promise<void> {
     await this.transactions.query(RAISE_USER_IDS);
   }
 
-  override async lock(id: string): Promise<void> {
+  async lock(id: string): Promise<void> {
     await this.transactions.query(LOCK_USER, { id });
   }
 
-  override async setStatus(id: string, status: User['status']): Promise<boolean> {
+  async setStatus(id: string, status: User['status']): Promise<boolean> {
     const { affected } = await this.transactions.use((manager) =>
       manager.update(User, { id, status: Not(status) }, { status }),
     );
@@ -71,25 +69,23 @@ export class TypeOrmUsersRepository extends UsersRepository {
 }
 
 @Injectable()
-export class TypeOrmCredentialsRepository extends CredentialsRepository {
-  constructor(private readonly transactions: TypeOrmTransactions) {
-    super();
-  }
+export class TypeOrmCredentialsRepository implements CredentialsRepository {
+  constructor(private readonly transactions: TypeOrmTransactions) {}
 
-  override findByUser(userId: string): Promise<Credential[]> {
+  findByUser(userId: string): Promise<Credential[]> {
     return this.transactions.use((manager) =>
       manager.find(Credential, { where: { userId }, order: { id: 'ASC' } }),
     );
   }
 
-  override async insert(credential: NewCredential): Promise<Credential> {
+  async insert(credential: NewCredential): Promise<Credential> {
     const stored = Object.assign(new Credential(), credential);
     // insert() adds the values from the database: the id and the time.
     await this.transactions.use((manager) => manager.insert(Credential, stored));
     return stored;
   }
 
-  override async remove(userId: string, id: string): Promise<boolean> {
+  async remove(userId: string, id: string): Promise<boolean> {
     const { affected } = await this.transactions.use((manager) =>
       manager.delete(Credential, { id, userId }),
     );
@@ -98,21 +94,19 @@ export class TypeOrmCredentialsRepository extends CredentialsRepository {
 }
 
 @Injectable()
-export class TypeOrmEnvironmentsRepository extends EnvironmentsRepository {
-  constructor(private readonly transactions: TypeOrmTransactions) {
-    super();
-  }
+export class TypeOrmEnvironmentsRepository implements EnvironmentsRepository {
+  constructor(private readonly transactions: TypeOrmTransactions) {}
 
-  override async findById(id: string): Promise<Environment | undefined> {
+  async findById(id: string): Promise<Environment | undefined> {
     const found = await this.transactions.use((manager) => manager.findOneBy(Environment, { id }));
     return found ?? undefined;
   }
 
-  override page(page: Page): Promise<Environment[]> {
+  page(page: Page): Promise<Environment[]> {
     return this.transactions.page(Environment, page);
   }
 
-  override async insert(environment: NewEnvironment): Promise<Environment> {
+  async insert(environment: NewEnvironment): Promise<Environment> {
     for (;;) {
       const id = await this.insertUnlessTaken(environment);
       if (id !== undefined) return Object.assign(new Environment(), environment, { id });

@@ -6,11 +6,11 @@ import { jsonLines } from '../logging/json-lines.js';
 import { exitOnFailure, TERMINAL_SIGNALS } from '../start-process.js';
 import { serveMetrics } from '../telemetry/serve-metrics.js';
 
-/** What a child sends to its primary once it works. */
-export const READY = 'ready';
+/** The message of a child to its primary once it has started. */
+const READY = 'ready';
 
-/** Runs a service as one of several processes. It stops in order if it loses its primary. */
-export async function runChild(load: () => Promise<unknown>): Promise<void> {
+/** Runs a service as one of several processes. It shuts down gracefully if it loses its primary. */
+async function runChild(load: () => Promise<unknown>): Promise<void> {
   for (const signal of TERMINAL_SIGNALS) process.on(signal, () => undefined);
   // Otherwise Node would exit as soon as the primary is gone.
   if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
@@ -22,13 +22,13 @@ export async function runChild(load: () => Promise<unknown>): Promise<void> {
 const RESTART_MS = 1_000;
 
 /**
- * Keeps several processes of a service running. It starts with one, so that an operator's mistake is reported
- * once, and forks the others when that one works. If one ends before all have worked, all end; later, one
- * that ends is replaced. A signal ends all, and this process with them.
+ * Keeps several processes of a service running. It forks one first, so that an operator's mistake is reported
+ * once, and the others when that one is ready. If one ends before all have been ready, all end; later, one
+ * that ends is replaced. A signal ends all of them and this process.
  */
-export class Primary {
+class Primary {
   private readonly running = new Set<Worker>();
-  /** Those that have not worked yet. */
+  /** Processes that have not been ready yet. */
   private readonly starting = new Set<Worker>();
   private toStart: number;
   private isStopping = false;
@@ -71,7 +71,7 @@ export class Primary {
     this.running.delete(worker);
     const wasReady = !this.starting.delete(worker);
     if (this.isStopping) {
-      // One that was still loading did not handle our signal.
+      // A process that was still loading has no handler for our signal.
       if (signal !== 'SIGTERM') this.exitCode ||= code ?? 1;
       this.exitIfAlone();
     } else if (wasReady || this.toStart === 0) {
@@ -101,7 +101,7 @@ export class Primary {
 }
 
 /** A service that may consist of several processes. */
-export interface Service {
+interface Service {
   name: 'api' | 'worker';
   /** The setting with their number. */
   processes: 'API_PROCESSES' | 'WORKER_PROCESSES';
@@ -110,8 +110,8 @@ export interface Service {
 }
 
 /**
- * Runs a service in as many processes as its setting says: with one, in this one, otherwise in children that
- * share its ports.
+ * Runs a service in the number of processes that its setting says: one is this process, several are children
+ * that share its ports. Its own index, so that a primary does not load the whole service.
  */
 export async function runProcesses({ name, processes, load }: Service): Promise<void> {
   if (cluster.isWorker) {

@@ -11,7 +11,7 @@ export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 export const wholeNumber = (min: number, max: number, byDefault: number) =>
   z.coerce.number().int().min(min).max(max).default(byDefault);
 
-/** With four of each kind at the most, their connections fit into PostgreSQL's usual 100. */
+/** With at most four of each kind, their connections fit into PostgreSQL's default of 100. */
 const MAX_BY_DEFAULT = 4;
 
 /** A number of processes, by default a part of the cores. */
@@ -60,7 +60,7 @@ const blocks = list('CIDR blocks', (item): Network | undefined => {
   return family === 0 || bits > most ? undefined : [ipaddr.parse(address), bits];
 });
 
-/** Blocks without host bits: 10.0.0.1/8 may mean that address alone, but covers sixteen million. */
+/** Blocks without host bits: 10.0.0.1/8 may be meant as one address, but covers 16 million. */
 export const networks = blocks.transform((given, context): Network[] => {
   for (const [address, bits] of given) {
     const written = `${address.toString()}/${String(bits)}`;

@@ -155,7 +155,7 @@ export function readConfig(environment: Environment = process.env): Config {
 }
 
 /**
- * Reads how many processes the API and the worker of this machine consist of, for programs that start them.
+ * Reads the numbers of API and worker processes, for programs that start them.
  * @throws InvalidConfigError
  */
 export function readProcesses(
@@ -170,8 +170,7 @@ export function configJsonSchema(): z.core.JSONSchema.ObjectSchema {
 }
 
 /**
- * Reads the address that this machine's API listens on, for programs that only call it. No other variable
- * needs to be set.
+ * Reads the address that this machine's API listens on, for programs that only call it.
  * @throws InvalidConfigError
  */
 export function readApiAddress(
@@ -197,7 +196,7 @@ function parse<Result>(wanted: z.ZodType<Result>, environment: Environment): Res
   throw new InvalidConfigError(`configuration: ${faults.join('; ')}`);
 }
 
-/** Where the stores are, without logins, for the log. */
+/** The addresses of the stores for the log, without logins. */
 export function storeAddresses({ DATABASE_URL, REDIS_URL }: Config): {
   postgres: string;
   redis: string;
@@ -212,7 +211,7 @@ export function storeAddresses({ DATABASE_URL, REDIS_URL }: Config): {
   };
 }
 
-/** Host, port and path: a query may contain a password, too. */
+/** Host, port and path, because a query may contain a password as well. */
 function withoutLogin(url: string): string {
   if (!URL.canParse(url)) return 'not a URL';
   const { host, pathname } = new URL(url);

@@ -1,2 +1,2 @@
-/** For the command line and `npm start`, which would otherwise wait half a second for all of the runtime. */
+/** For the command line and `npm start`, because loading the whole runtime takes half a second. */
 export { readApiAddress, readProcesses } from './config.js';

@@ -7,13 +7,13 @@ import { CURRENT_SETTINGS, type CurrentSettings, requireFit } from './needed-set
 /** How long a request waits for a connection before PostgreSQL counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** Closing a connection frees its prepared statements; the ones for past days are no longer used. */
+/** Closing a connection frees its prepared statements, such as those for past days. */
 const CONNECTION_LIFETIME_S = 3_600;
 
 /**
  * TypeORM's connection options: no session state and no start-up parameters (PgBouncer).
- * @param silenceMs of a process: how long the server may be silent before a connection is closed. Without it, for
- * `migrate`, for ever; it also works with settings that no process can work with
+ * @param silenceMs for a process: closes a connection after this long without an answer, and checks the settings of
+ * each session; `migrate` leaves it out
  */
 export function dataSourceOptions(config: Config, silenceMs?: number): DataSourceOptions {
   return {
@@ -44,9 +44,9 @@ function forProcess(silenceMs: number) {
 }
 
 /**
- * The pool closes an unused connection earlier, so a silent one waits for its statement. The driver's own
- * `query_timeout` sets a timer for each statement, with functions that keep its rows in memory until a full
- * garbage collection.
+ * The pool closes an unused connection earlier, so a silent one is waiting for an answer. The driver's own
+ * `query_timeout` sets a timer for each statement, whose closures keep its rows in memory until a full garbage
+ * collection.
  */
 function closeWhenSilent(ms: number) {
   return (client: object): void => {

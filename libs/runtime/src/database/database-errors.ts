@@ -25,7 +25,7 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Whether PostgreSQL could not be reached, is starting, stopping or out of resources, or has unfit settings. */
+/** Whether PostgreSQL is unreachable, starting, stopping, out of resources or misconfigured. */
 export function isAway(error: unknown): boolean {
   const code = codeOf(error);
   if (error instanceof UnusableDatabaseError) return true;
@@ -52,7 +52,7 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03';
 }
 
-/** Whether the connection was closed because it was silent for too long (data-source-options.ts). */
+/** Whether the connection was closed after a silence (data-source-options.ts). */
 function isTimedOut(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('PostgreSQL was silent');
 }
@@ -64,8 +64,8 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * Whether there is no partition for a row. The SQLSTATE is the same for every check violation, and the
- * message is in the server's language, but the name of the routine identifies this error.
+ * Whether there is no partition for a row. All check violations share the SQLSTATE, and the message is in the
+ * server's language, but the name of the routine identifies this error.
  */
 export function isMissingPartition(error: unknown): boolean {
   const { routine } = Object(error) as { routine?: unknown };

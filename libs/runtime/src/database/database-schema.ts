@@ -15,7 +15,7 @@ type Rights = Readonly<Partial<Record<Process, string>>>;
 type Migration = new () => MigrationInterface;
 
 /**
- * A library's part of the database. During an upgrade the previous version works with the same rights: revoke
+ * A library's part of the database. The previous version works with the same rights during an upgrade, so revoke
  * a right one release after its last use.
  */
 export interface DatabaseSchema {
@@ -34,8 +34,8 @@ export interface DatabaseSchema {
 
 /**
  * Makes the transaction, and through `FROM CURRENT` every SECURITY DEFINER function, look up names in our
- * schema only, never among objects that a caller can create. pg_temp is searched first unless it is listed,
- * so it is listed last.
+ * schema only, never among objects that a caller can create. pg_temp is listed last, because it is searched
+ * first unless it is listed.
  */
 const OUR_SCHEMA_ONLY = `
 SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)`;

@@ -75,8 +75,8 @@ export class Database {
   };
 
   /**
-   * Whether PostgreSQL takes events from this process now, and will on new connections. Statements that only read
-   * may succeed while the disk is full, so a shortage counts until none has been seen for some seconds.
+   * Checks that PostgreSQL accepts writes on current and new connections. Reads may succeed while the disk is full,
+   * so a shortage counts for some seconds.
    * @throws UnusableDatabaseError; the driver's error if it does not answer
    */
   async check(): Promise<void> {
@@ -92,7 +92,7 @@ export class Database {
     if (performance.now() - at < STEADY_MS) throw new UnusableDatabaseError(SHORTAGES[code]);
   }
 
-  /** @param make runs when a partition is missing, before the statement is repeated */
+  /** @param make creates a missing partition; the statement is repeated after it */
   onMissingPartition(make: () => Promise<void>): void {
     this.makePartition = make;
   }
@@ -116,10 +116,10 @@ export class Database {
       return rows;
     } catch (error) {
       this.errors.inc();
-      // With too many connections, those that there are still work.
+      // A lack of connections (53300) does not affect the open ones.
       const code = codeOf(error);
       if (code === '53100' || code === '53200') this.shortage = { code, at: performance.now() };
-      // A timeout alone may come from a lock. If the server is down, the next connection fails.
+      // Not for a timeout, which a lock may cause. If the server is down, the next connection fails.
       if (isAway(error)) this.outages.away(error);
       throw error;
     }

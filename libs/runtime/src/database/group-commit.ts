@@ -24,8 +24,8 @@ const REPEATS = 3;
 
 /**
  * Lets concurrent callers share one statement: while a batch is running, the next one fills up. Without
- * `gatherMs`, a single caller never waits. Batches run one at a time unless they are full: with two, PostgreSQL
- * had a seventh more work for each event at 1,200 events a second.
+ * `gatherMs`, a single caller never waits. Only full batches run concurrently, because two at a time cost
+ * PostgreSQL a seventh more work for each event at 1,200 events a second.
  *
  * After a transient failure (serialisation, deadlock) the batch is repeated. After a data error it is split
  * until only the faulty unit fails. Any other failure fails every unit in the batch.
@@ -55,7 +55,7 @@ export class GroupCommit<Item, Result> {
   /** Results in the order of the items. All items of one call are in the same statement. */
   run(items: readonly Item[]): Promise<Result[]> {
     return new Promise((resolve, reject) => {
-      // Before anything else, because a failure here concerns this caller alone.
+      // First, because a failure here concerns this caller alone.
       const weight = this.weightOf(items);
       this.waiting.push({ items, weight, resolve, reject });
       this.waitingItems += items.length;

@@ -11,8 +11,8 @@ import { runtimeSchema } from './runtime-schema.js';
 const MIGRATION_LOCK = 7_770_000;
 
 /**
- * While ALTER TABLE waits for its lock, such as behind a pg_dump, every other statement queues behind it. So
- * it waits briefly, and retries after a pause in which the others catch up.
+ * While ALTER TABLE waits for its lock, such as behind a pg_dump, other statements queue behind it. So it waits
+ * briefly and retries after a pause.
  */
 const LOCK_TIMEOUT = '2s';
 const FIRST_WAIT_MS = 1_000;
@@ -54,7 +54,7 @@ export async function migrate(
     await runner.query(SETTINGS_OF_MIGRATE);
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
-    // First, because the names of the migrations are only returned if everything succeeds.
+    // Before the migrations, whose names are returned only if everything succeeds.
     await requireRole(runner.manager, 'DATABASE_API_ROLE', config.DATABASE_API_ROLE);
     await requireRole(runner.manager, 'DATABASE_WORKER_ROLE', config.DATABASE_WORKER_ROLE);
     const done = await runMigrations(source, runner, whenUnlocked);

@@ -1,31 +1,31 @@
-/** A setting of PostgreSQL without which the processes do harm, or nothing at all. */
+/** A setting of PostgreSQL that the processes need to work correctly. */
 interface Needed {
   value: string;
-  /** Values with which a process refuses to work, as PostgreSQL shows them or as an administrator writes them. */
+  /** Values that a process refuses, as PostgreSQL shows them or as an administrator writes them. */
   unfit: RegExp;
   /** Whether only a superuser may set it, so that `migrate` does not. */
   isSuperusers?: true;
 }
 
-/** `of`, `f` and `n` are accepted, too. */
+/** PostgreSQL also accepts `of`, `f` and `n`. */
 const OFF = /^(?:of|f|n|0)/i;
 
 /**
- * These change what the driver reads or what a statement does, and no statement can be written so that it does not
- * matter. docs/operating/stores.md lists them, and those that do no harm.
+ * These change what the driver reads or what any statement does. docs/operating/stores.md lists them and the
+ * harmless ones.
  */
 const NEEDED: Readonly<Record<string, Needed>> = {
-  // The driver reads no other style: all times would be missing.
+  // The driver parses no other style, so all times would be missing.
   DateStyle: { value: 'ISO, MDY', unfit: /sql|postgres|german/i },
-  // Or NULL in an array becomes the text 'NULL', and every event without an id a repeat of the first one.
+  // Otherwise NULL in an array becomes the text 'NULL', and all events without an id become duplicates.
   array_nulls: { value: 'on', unfit: OFF },
-  // With fewer digits, times and leases are rounded to minutes or days.
+  // Fewer digits round times and leases to minutes or days.
   extra_float_digits: { value: '1', unfit: /^'?-/ },
-  // Limits are counted behind a lock, and have to see what was committed while they waited for it.
+  // Limits are counted under a lock, and must see what was committed while they waited for it.
   default_transaction_isolation: { value: 'read committed', unfit: /repeatable|serializable/i },
-  // Or a crash of PostgreSQL loses events that were answered with 202.
+  // Otherwise a crash of PostgreSQL loses events that were answered with 202.
   synchronous_commit: { value: 'on', unfit: OFF },
-  // Or no trigger runs, and the audit can be forged.
+  // Otherwise triggers do not run, and the audit can be forged.
   session_replication_role: { value: 'origin', unfit: /replica/i, isSuperusers: true },
 };
 
@@ -39,14 +39,14 @@ export const PINNED: Readonly<Record<string, string>> = Object.fromEntries(
 const READ_ONLY = 'default_transaction_read_only';
 const SEARCH_PATH = 'search_path';
 
-/** The values of this session and of the next ones. A pool, ours or PgBouncer's, opens new ones at any time. */
+/** The values of this session and of later ones, because a pool, ours or PgBouncer's, opens new ones at any time. */
 export interface CurrentSettings {
   isStandby: boolean;
   now: Readonly<Record<string, string>>;
-  /** What an administrator has set for the sessions that begin from now on; null if nothing. */
+  /** An administrator's values for new sessions; null if there are none. */
   next: Readonly<Record<string, string>> | null;
   role: string;
-  /** Where our tables are; null if they are missing. */
+  /** The schema of our tables; null if they are missing. */
   schema: string | null;
   isOnPath: boolean;
 }
@@ -74,7 +74,7 @@ FROM (SELECT) AS one LEFT JOIN LATERAL (
   ORDER BY pg_table_is_visible(c.oid) DESC LIMIT 1
 ) AS tables ON true`;
 
-/** PostgreSQL answers, but a process cannot work with it. The message tells administrators why. */
+/** PostgreSQL answers, but is unusable. The message tells administrators why. */
 export class UnusableDatabaseError extends Error {}
 
 /** @throws UnusableDatabaseError if a process cannot work with a setting */
@@ -97,7 +97,7 @@ export function requireFit(settings: CurrentSettings): void {
   );
 }
 
-/** @throws UnusableDatabaseError if PostgreSQL takes no writes; a process can still read */
+/** @throws UnusableDatabaseError if PostgreSQL accepts no writes; reads still work */
 export function requireWritable(settings: CurrentSettings): void {
   if (settings.isStandby) {
     throw new UnusableDatabaseError('PostgreSQL is a standby, which takes no writes');

@@ -42,8 +42,8 @@ export async function grantRights(
 }
 
 /**
- * By default every role may create temporary tables and so fill the disk. Only the database owner can
- * revoke that: if an administrator owns it, they have to.
+ * By default every role may create temporary tables and so fill the disk. Only the owner of the database can
+ * revoke that.
  */
 async function revokeTemporary(manager: EntityManager, roles: readonly string[]): Promise<void> {
   const database = await ownDatabase(manager);
@@ -69,8 +69,8 @@ function quoted(role: string): string {
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 /**
- * PostgreSQL's own timeouts, so that a process that hangs or is frozen cannot block others. They are role
- * settings, because PgBouncer in transaction mode supports neither session settings nor start-up parameters.
+ * PostgreSQL's own timeouts, so that a process that hangs cannot block others. They are role settings, because
+ * PgBouncer in transaction mode supports neither session settings nor start-up parameters.
  * tools/database/roles.sql has the same values.
  */
 export const TIME_LIMITS = {
@@ -82,12 +82,12 @@ export const TIME_LIMITS = {
 
 /**
  * The settings of each process's role. Every query of the processes has an index in the order that it needs.
- * A plan made while a table is small may use a sequential scan, or sort the result of another index, and
- * stays cached when the table has grown: without these settings, a burst of 100,000 deliveries took 59 s
- * instead of 16. They also make a plan look so expensive that PostgreSQL would compile it at each execution,
- * which takes 0.7 s for an event; {@link switchOffJit} sets `jit` for the whole database where it may.
+ * A plan made while a table is small may use a sequential scan or a sort, and stays cached when the table has
+ * grown: without `enable_seqscan` and `enable_sort` off, a burst of 100,000 deliveries took 59 s instead of 16.
+ * These make plans look so expensive that PostgreSQL would compile them at each execution, 0.7 s for an event,
+ * so `jit` is off, with {@link switchOffJit} for the whole database if possible.
  *
- * The others have PostgreSQL's defaults, so that no setting of the database or the server can harm the processes.
+ * The others are PostgreSQL's defaults, which a setting of the database or the server may have changed.
  */
 const ROLE_SETTINGS: Readonly<Record<string, string>> = {
   ...TIME_LIMITS,
@@ -103,7 +103,7 @@ const ROLE_SETTINGS: Readonly<Record<string, string>> = {
   transaction_timeout: '0',
 };
 
-/** The settings of `migrate`, which may take any time, and puts right what a process cannot work with. */
+/** The settings of `migrate`: no timeouts, and the values that it needs itself. */
 export const SETTINGS_OF_MIGRATE = [
   ...Object.keys(TIME_LIMITS).map((name) => `SET ${name} = 0`),
   'SET enable_seqscan = on; SET enable_sort = on',
@@ -111,8 +111,8 @@ export const SETTINGS_OF_MIGRATE = [
 ].join('; ');
 
 /**
- * The settings ($2) that the role $1 lacks in this database, of those that this PostgreSQL knows. An administrator's
- * own values for the role stay. A role needs no `jit` of its own if the database has one.
+ * The settings ($2) known to this PostgreSQL that the role $1 lacks in this database. An administrator's own
+ * values stay. A role needs no `jit` of its own if the database has one.
  */
 const MISSING = `
 SELECT limits.name, quote_ident($1) AS role, quote_ident(current_database()) AS database
@@ -133,10 +133,7 @@ SELECT FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
 CROSS JOIN unnest(s.setconfig) AS setting
 WHERE s.setrole = 0 AND d.datname = current_database() AND setting LIKE 'jit=%'`;
 
-/**
- * Switches `jit` off for every session of this database. Its owner may, even if it may not change the roles
- * of the processes.
- */
+/** Switches `jit` off for this database. Its owner may do so even if it may not change the processes' roles. */
 async function switchOffJit(runner: QueryRunner): Promise<void> {
   const database = await ownDatabase(runner.manager);
   if (database === undefined) return;
@@ -158,8 +155,8 @@ async function missingSettings(runner: QueryRunner, role: string): Promise<strin
 }
 
 /**
- * Sets the roles' timeouts, and keeps their plans from scanning whole tables.
- * @param print called with a line about what an administrator has to do if this role may not
+ * Sets the roles' timeouts and planner settings.
+ * @param print called with the statements that an administrator has to run if this role may not
  */
 export async function applyRoleSettings(
   runner: QueryRunner,

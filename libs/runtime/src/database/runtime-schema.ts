@@ -36,7 +36,7 @@ CREATE INDEX idempotency_keys_created_idx ON idempotency_keys (created_at);
 
 export const initial = migrationOf('Runtime1763700000001', UUIDS, IDEMPOTENCY_KEYS);
 
-/** The processes of the installation, by their last sign of life. */
+/** The processes of the installation, by their last heartbeat. */
 export const processes = migrationOf(
   'Processes1764032400001',
   `

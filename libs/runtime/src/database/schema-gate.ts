@@ -11,9 +11,9 @@ import { runtimeSchema } from './runtime-schema.js';
 const POLL_MS = 1_000;
 const SILENCE_MS = 5_000;
 
-/** There is no table of migrations: `migrate` has not run. */
+/** The table of migrations is missing: `migrate` has not run. */
 const UNDEFINED_TABLE = '42P01';
-/** The role may not read that table: `migrate` has not granted it its rights. */
+/** `migrate` has not granted the role its rights. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 const CANNOT_READ =
@@ -23,8 +23,8 @@ const CANNOT_READ =
 export type WaitsFor = 'postgres' | 'schema';
 
 /**
- * Waits until the database has every migration that this version knows. It may have more: neighbouring
- * versions can run on one database.
+ * Waits until the database has every migration that this version knows. It may have more, because
+ * neighbouring versions can share a database.
  * @param waiting called before each wait, with what administrators may have to do
  * @throws the driver's error when a retry does not help, such as for a wrong password
  */

@@ -31,8 +31,8 @@ export type Run = <Values extends object, Row extends object>(
 const PARAMETER = /--.*|'[^']*'|"[^"]*"|(?<![\w<@])@([a-z]\w*)/g;
 
 /**
- * A statement that is planned for its values each time, for statements whose best plan depends on them. Its
- * parameters are numbered here, once, so that running it only selects values.
+ * A statement that is planned for its values each time, because its best plan depends on them. Its parameters
+ * are numbered once, here.
  */
 export function statement<Values extends object = NoValues, Row extends object = object>(
   source: string,

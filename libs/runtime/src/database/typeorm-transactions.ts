@@ -24,7 +24,7 @@ import type { Given, Run, Statement } from './statement.js';
 
 const REPEATS = 3;
 
-/** Transactions of a user that wait for a slot, also of clients that have left: more than may be in flight. */
+/** Transactions of a user that wait for a slot, including those of clients that have left. */
 const MOST_WAITING = 1_000;
 
 /** An open transaction. */
@@ -36,7 +36,7 @@ interface Transaction {
 /** {@link Transactions} on TypeORM's connections, and the methods with which repositories take part. */
 @Injectable()
 export class TypeOrmTransactions extends Transactions {
-  private readonly current = new AsyncContext<Transaction>();
+  private readonly context = new AsyncContext<Transaction>();
   /** Limits each user to half of the connections; further transactions wait for a slot. */
   private readonly semaphore: FairSemaphore;
 
@@ -54,7 +54,7 @@ export class TypeOrmTransactions extends Transactions {
 
   /** Whether the caller is inside {@link run}. */
   get underWay(): boolean {
-    return this.current.present !== undefined;
+    return this.context.current !== undefined;
   }
 
   /**
@@ -63,7 +63,7 @@ export class TypeOrmTransactions extends Transactions {
    * unchanged, because {@link run} decides by it whether to repeat
    */
   async use<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    const { runner } = this.current.present ?? {};
+    const { runner } = this.context.current ?? {};
     if (runner) return work(runner.manager);
     try {
       return await work(this.dataSource.manager);
@@ -92,7 +92,7 @@ export class TypeOrmTransactions extends Transactions {
    * @throws like {@link use}
    */
   readonly query: Run = async (statement, ...given) => {
-    const { runner } = this.current.present ?? {};
+    const { runner } = this.context.current ?? {};
     if (runner) return runIn(runner, statement, ...given);
     return this.database.run(statement, ...given).catch((error: unknown) => {
       throw translateDatabaseError(error);
@@ -100,11 +100,11 @@ export class TypeOrmTransactions extends Transactions {
   };
 
   /**
-   * Like {@link query}, for statements that only read. Releases its locks even inside a transaction; a caller
-   * that reads one partition after another would otherwise end up with locks on all of them.
+   * Like {@link query}, for statements that only read. Releases its locks even inside a transaction, so that a
+   * caller that reads many partitions does not hold locks on all of them.
    */
   readonly peek: Run = async (statement, ...given) => {
-    const { runner } = this.current.present ?? {};
+    const { runner } = this.context.current ?? {};
     if (!runner) return this.query(statement, ...given);
     await runner.query('SAVEPOINT peek');
     const rows = await runIn(runner, statement, ...given);
@@ -114,7 +114,7 @@ export class TypeOrmTransactions extends Transactions {
   };
 
   override afterCommit(work: () => void): void {
-    const transaction = this.current.present;
+    const transaction = this.context.current;
     if (transaction) transaction.afterCommit.push(work);
     else work();
   }
@@ -146,7 +146,7 @@ export class TypeOrmTransactions extends Transactions {
     let result: Result;
     try {
       await runner.startTransaction();
-      result = await this.current.run(transaction, work);
+      result = await this.context.run(transaction, work);
       await runner.commitTransaction();
     } catch (error) {
       // TypeORM releases a lost connection, and reports only that in its error.
@@ -176,8 +176,8 @@ async function rollBack(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * Closes a connection that cannot be rolled back. Back in the pool, others would continue its transaction,
- * which is never committed.
+ * Closes a connection that cannot be rolled back. From the pool, others would continue its transaction, which
+ * is never committed.
  */
 async function close(runner: QueryRunner): Promise<void> {
   const client = (await runner.connect().catch(() => undefined)) as Client | undefined;

@@ -8,7 +8,7 @@ import { isAway } from '../database/database-errors.js';
 export function jsonLines(
   name: string,
   level: string,
-  // Without a length, its `flush` would not wait for a line that is being written.
+  // Without `minLength`, `flush` would not wait for a line that is being written.
   to: DestinationStream = pino.destination({ dest: 1, minLength: 1 }),
 ): Logger {
   const options = {
@@ -22,8 +22,8 @@ export function jsonLines(
 }
 
 /**
- * The logged fields of an error. They are selected, because driver errors contain the statement and its
- * values, and so customer content. During an outage every request fails, and a stack would explain none of them.
+ * The logged fields of an error, without the statement and its values, which driver errors contain. During an
+ * outage every request fails, and a stack would explain none of the failures.
  */
 function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };

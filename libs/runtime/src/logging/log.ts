@@ -58,7 +58,7 @@ export class NestLog implements LoggerService {
 export class OutageLog {
   private lastAwayAt: number | undefined;
 
-  /** @param steadyMs time without a failure until it counts as back; an overloaded one fails on and off */
+  /** @param steadyMs time without a failure until it counts as back, because an overloaded one fails on and off */
   constructor(
     private readonly dependency:
       'PostgreSQL' | 'Redis' | 'the egress proxy' | 'the network of this host',

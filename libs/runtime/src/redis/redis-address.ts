@@ -7,7 +7,7 @@ type RedisAddress =
   | ({ kind: 'sentinel'; name: string; db: number } & SeveralServers);
 
 interface SeveralServers {
-  /** Some of the nodes. At least one must be running; it names the others. */
+  /** Some of the nodes; one that is running names the others. */
   nodes: readonly { host: string; port: number }[];
   /** For the servers that hold the data. */
   login: { username?: string; password?: string };

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { Config } from '../config/config.js';
+import { type Config, CONFIG } from '../config/config.js';
+import { PROCESS_ID } from '../process-identity.js';
 import { redisAddressOf } from './redis-address.js';
 
 /** Errors of ioredis without a connection, and of Redis while it starts or fails over. */
@@ -25,7 +27,7 @@ export function isRedisUnavailable(error: unknown): boolean {
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 5_000;
 const LONGEST_RETRY_MS = 1_000;
-/** A consumer that waits for a job hears from Redis every 5 s. */
+/** Redis answers a consumer that waits for a job every 5 s. */
 const SOCKET_TIMEOUT_MS = 12_000;
 
 /**
@@ -96,9 +98,9 @@ type Script = (this: unknown, ...args: Argument[] | [Argument[]]) => Promise<unk
 type Argument = string | number | Buffer;
 
 /**
- * Lets scripts that are defined on a connection run as EVALSHA or EVAL, and not as the commands that ioredis
- * makes for them: it writes a function onto each, which V8 creates in the old generation, and which keeps the
- * job of that command until a full garbage collection. Pipelines still use those.
+ * Runs the scripts of a connection with EVALSHA or EVAL instead of ioredis' command objects, each of which has a
+ * function that V8 creates in the old generation and that retains the job until a full garbage collection.
+ * Pipelines still use those.
  */
 function runScriptsPlainly(connection: Redis | Cluster): void {
   const define = connection.defineCommand.bind(connection);
@@ -122,4 +124,67 @@ function runScriptsPlainly(connection: Redis | Cluster): void {
     scripts[name] = run;
   };
   connection.defineCommand = defineCommand;
+}
+
+/** The lifetime of a check's key, in ms. */
+const CHECK_TTL_MS = 1_000;
+
+/** Checks whether Redis accepts writes: a replica, a full Redis and one that cannot save still answer a PING. */
+@Injectable()
+export class RedisHealth implements OnApplicationShutdown {
+  private readonly redis: RedisConnection;
+
+  constructor(@Inject(CONFIG) config: Config) {
+    this.redis = connectRedis(config, 'commands');
+    // check() reports errors; without a listener, ioredis would print every attempt.
+    this.redis.on('error', () => undefined);
+  }
+
+  /** @throws the error of Redis or of its connection */
+  async check(): Promise<void> {
+    await this.redis.set('switchhook:health', PROCESS_ID, 'PX', CHECK_TTL_MS);
+  }
+
+  onApplicationShutdown(): void {
+    this.redis.disconnect();
+  }
+}
+
+/** How long Redis is skipped after it was unavailable or slow. */
+const SKIP_MS = 1_000;
+
+/** Counters that all processes share while Redis answers within a quarter of a second. */
+@Injectable()
+export class RedisLimits implements OnApplicationShutdown {
+  /** In ms. Connection timeouts are not enough, because they add up in a cluster. */
+  protected readonly waitMs: number = 250;
+  private readonly redis: RedisConnection;
+  private skipUntil = -Infinity;
+
+  constructor(@Inject(CONFIG) config: Config) {
+    this.redis = connectRedis(config, 'limits');
+    // run() handles errors; without a listener, ioredis would print every attempt.
+    this.redis.on('error', () => undefined);
+  }
+
+  /**
+   * Runs a Lua script on one key, atomically and in one round trip.
+   * @returns the script's result; undefined if Redis is unavailable or slow
+   */
+  async run(lua: string, key: string, values: readonly (string | number)[]): Promise<unknown> {
+    if (performance.now() < this.skipUntil) return undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, this.waitMs, undefined);
+    });
+    const result = this.redis.eval(lua, 1, key, ...values).catch(() => undefined);
+    const answer = await Promise.race([result, timeout]);
+    clearTimeout(timer);
+    if (answer === undefined) this.skipUntil = performance.now() + SKIP_MS;
+    return answer;
+  }
+
+  onApplicationShutdown(): void {
+    this.redis.disconnect();
+  }
 }

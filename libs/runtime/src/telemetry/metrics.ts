@@ -52,10 +52,10 @@ export class Metrics {
    */
   observeProcess(): void {
     collectDefaultMetrics({ register: this.registry });
-    // They repeat others, under names that Prometheus keeps for counters.
+    // Duplicates under names that Prometheus reserves for counters.
     for (const what of ['handles', 'requests', 'resources'])
       this.registry.removeSingleMetric(`nodejs_active_${what}_total`);
-    // Its average over several processes would hide one that is blocked.
+    // An average over several processes would hide a blocked one.
     Object.assign(this.registry.getSingleMetric('nodejs_eventloop_lag_p99_seconds') ?? {}, {
       aggregator: 'max',
     });
@@ -63,7 +63,7 @@ export class Metrics {
 
   /**
    * A counter; the name ends in `_total`.
-   * @param labels every value of each label. Each series starts at 0, so that its first increase is visible
+   * @param labels all values of each label; each series starts at 0, so that its first increase is visible
    */
   counter<Label extends string>(
     name: string,
@@ -94,8 +94,7 @@ export class Metrics {
   /**
    * A value that is read when it is scraped. If reading fails, it is omitted, so that an alert can detect
    * its absence.
-   * @param ofSeveral how the values of several processes become one: a gauge of a store, which each of them
-   *   reads, is their `max`
+   * @param ofSeveral aggregates the values of several processes; `max` for a store that each of them reads
    */
   gauge(
     name: string,

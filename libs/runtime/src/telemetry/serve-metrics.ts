@@ -8,7 +8,7 @@ interface MetricsSource {
   readonly contentType: string;
 }
 
-/** Connections to the port, and answers on each of them: a scraper needs one of each. */
+/** Connections to the port, and requests on each of them; a scraper needs one of each. */
 const MAX_CONNECTIONS = 50;
 const MAX_REQUESTS = 8;
 

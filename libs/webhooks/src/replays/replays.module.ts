@@ -3,7 +3,7 @@ import { IdentityModule } from '#libs/identity';
 import { DeliveriesModule } from '../deliveries/deliveries.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
-import { ReplayStore } from './domain/replay-store.js';
+import { ReplayStore } from './domain/replay.js';
 import { ReplaysService } from './domain/replays.service.js';
 import { DeliveryReplayer } from './infrastructure/delivery-replayer.js';
 import { PostgresReplayStore } from './infrastructure/postgres-replay.store.js';

@@ -385,8 +385,8 @@ it('delays neither accepting nor delivering, and records no attempt of a removed
   let recorded = 0;
   const deliver = async () => {
     const claim = { webhookId: subscription, accountId: account, day: today, most: 50 };
-    const deliveries = await pending.claim(today, [
-      { ...claim, dueForMs: Infinity, probe: false, tests: false },
+    const deliveries = await pending.claim([
+      { ...claim, dueForMs: Infinity, probe: false, immediate: false },
     ]);
     const attempt = {
       number: 1,

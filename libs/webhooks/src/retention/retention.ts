@@ -10,7 +10,7 @@ import {
   type Given,
   type Statement,
 } from '#libs/runtime';
-import { FORGET_COUNTS } from '../statistics/infrastructure/attempt-counts.statements.js';
+import { FORGET_COUNTS } from '../statistics/infrastructure/attempt-counter.js';
 import { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
 import {
   DETACH,

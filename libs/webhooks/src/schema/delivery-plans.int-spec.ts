@@ -4,20 +4,16 @@ import { MAX_SCANNED_ROWS } from '#libs/kernel';
 import type { Given, Statement } from '#libs/runtime';
 import type { Outcome } from '../sending/domain/pending-deliveries.js';
 import { LOOK, OLDEST_DUE } from '../sending/infrastructure/due-deliveries.statements.js';
-import { outcomeValues } from '../sending/infrastructure/outcome-values.js';
-import { RECORD } from '../sending/infrastructure/outcome.statements.js';
+import { outcomeValues, RECORD } from '../sending/infrastructure/outcome.statements.js';
 import {
   CLAIM,
-  CLAIM_TESTS,
+  CLAIM_IMMEDIATE,
+  LOAD,
   RELEASE,
-  TAKE,
 } from '../sending/infrastructure/pending-delivery.statements.js';
 import { type Day, dayOf } from '../partitions/partition-days.js';
 import { dayAt, type Span } from '../partitions/partition-walk.js';
-import {
-  countReplayable,
-  findReplayable,
-} from '../replays/infrastructure/replayable.statements.js';
+import { countReplayable, findReplayable } from '../replays/infrastructure/replay.statements.js';
 import {
   continueReplay,
   findWaiting,
@@ -128,12 +124,9 @@ const NOTHING_YET = '00000000-0000-0000-0000-000000000000';
 /** A replay of the subscription, whose due deliveries are all exhausted. */
 const REPLAYED = `UPDATE deliveries SET state = 'exhausted'
     WHERE state = 'pending' AND next_attempt_at <= now();
-  INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
-  SELECT '${REPLAY}', max(id), 1, 1, now() - interval '20 days', now() + interval '1 s',
-    '{exhausted,cancelled}', 0, '${NOTHING_YET}' FROM webhooks`;
-/** The same for an account. */
-const REPLAYED_OF_ACCOUNT = `${REPLAYED};
-  UPDATE replays SET webhook_id = NULL, generation = NULL;
+  INSERT INTO replays (id, webhook_id, account_id, since, until, states, total, after)
+  SELECT '${REPLAY}', max(id), 1, now() - interval '20 days', now() + interval '1 s',
+    '{exhausted,cancelled}', 0, '${NOTHING_YET}' FROM webhooks;
   INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
   SELECT '${REPLAY}', max(id), 1, '${NOTHING_YET}' FROM webhooks`;
 
@@ -189,15 +182,15 @@ const selected = () => ({
 });
 
 const PATH: StatementCase[] = [
-  aCase('takes', TAKE, LEASED, leases),
+  aCase('loads', LOAD, LEASED, leases),
   aCase('releases', RELEASE, LEASED, () => {
     return { ...leases(), delaysMs: waiting.map(() => 0), timeoutMs: TIMEOUT_MS };
   }),
   aCase('records', RECORD, LEASED, () => ({ ...outcomes(), worker: 'worker' })),
   aCase('claims', CLAIM, 'SELECT', claims),
   aCase(
-    'claims tests of',
-    CLAIM_TESTS,
+    'claims immediate deliveries of',
+    CLAIM_IMMEDIATE,
     "UPDATE deliveries SET immediate = true WHERE state = 'pending' AND next_attempt_at <= now()",
     claims,
   ),
@@ -235,20 +228,18 @@ const STATEMENTS: StatementCase[] = [
       limit: MAX_SCANNED_ROWS,
     }),
   ),
-  ...[false, true].map((isPart) =>
-    aCase(
-      isPart ? 'replays, for an account,' : 'replays',
-      () => continueReplay(DAYS, { isPart }),
-      isPart ? REPLAYED_OF_ACCOUNT : REPLAYED,
-      () => ({
-        id: REPLAY,
-        webhookId: webhook,
-        after: NOTHING_YET,
-        to: waiting.at(-1)!,
-        isEnd: true,
-        deliveryIds: waiting,
-      }),
-    ),
+  aCase(
+    'replays',
+    () => continueReplay(DAYS),
+    REPLAYED,
+    () => ({
+      id: REPLAY,
+      webhookId: webhook,
+      after: NOTHING_YET,
+      to: waiting.at(-1)!,
+      isEnd: true,
+      deliveryIds: waiting,
+    }),
   ),
 ];
 

@@ -1,12 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Given, Run, Statement } from '#libs/runtime';
-import {
-  cancelOutdated,
-  NEXT_CANCELLING,
-} from '../sending/infrastructure/delivery-canceller.statements.js';
+import { cancelOutdated, NEXT_CANCELLING } from '../sending/infrastructure/delivery-canceller.js';
 import { dayAt } from '../partitions/partition-walk.js';
 import { ReplayLook } from '../replays/infrastructure/replay-look.js';
+import { continueReplay } from '../replays/infrastructure/replay-progress.statements.js';
 import { FORGET_REPLAYS } from '../replays/infrastructure/replay.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { asRole } from '../../../../test/support/environment.js';
@@ -102,9 +100,12 @@ it('reads a few of 200,000 replays of single subscriptions that wait', async () 
   const account = await anAccount(database);
   await manySubscriptions(account, 'true');
   await database.query(
-    `INSERT INTO replays (id, account_id, webhook_id, generation, since, until, states, total, after)
-     SELECT new_uuid(clock_timestamp(), n), $1, w.id, 1, now(), now(), '{exhausted}', 0, new_uuid(now(), 0)
-     FROM webhooks w, generate_series(1, $2::integer) n`,
+    `WITH r AS (
+       INSERT INTO replays (id, account_id, webhook_id, since, until, states, total, after)
+       SELECT new_uuid(clock_timestamp(), n), $1, w.id, now(), now(), '{exhausted}', 0, new_uuid(now(), 0)
+       FROM webhooks w, generate_series(1, $2::integer) n RETURNING id, webhook_id, after
+     )
+     INSERT INTO replay_parts (replay_id, webhook_id, generation, after) SELECT id, webhook_id, 1, after FROM r`,
     [account, REPLAYS],
   );
   await database.query('ANALYZE replays, replay_parts, webhooks');
@@ -145,6 +146,25 @@ it('finds the only subscription that can continue behind many that cannot', asyn
     found.push((await look.next()).map(({ webhookId }) => webhookId));
   }
   expect(found).toEqual([[], [], [last], [], [], [last]]);
+});
+
+it('continues and completes a replay that version 1.1 started without a part', async () => {
+  const account = await anAccount(database);
+  const webhook = await aSubscription(database, account);
+  await database.query(
+    `INSERT INTO replays (id, account_id, webhook_id, generation, since, until, states, total, after)
+     SELECT new_uuid(now(), 1), $1, $2, 1, now(), now(), '{exhausted}', 0, new_uuid(now(), 0)`,
+    [account, webhook],
+  );
+  const [started] = await database.query<{ id: string; after: string }>('SELECT * FROM replays');
+  const { id, after } = started!;
+  const look = new ReplayLook(run);
+  expect(await look.next()).toMatchObject([{ id, webhookId: webhook, after }]);
+  const today = dayAt(new Date());
+  const batch = { webhookId: webhook, after, to: after, isEnd: true, deliveryIds: [] };
+  await run(continueReplay({ first: today, last: today }), { id, ...batch });
+  expect(await look.next()).toEqual([]);
+  expect(await database.query('SELECT state FROM replays')).toEqual([{ state: 'completed' }]);
 });
 
 it('completes replays without parts, and ends those whose subscriptions are off', async () => {

@@ -47,9 +47,9 @@ export const webhooksSchema: DatabaseSchema = {
     attempt_counts: { api: 'SELECT', worker: 'SELECT, INSERT, DELETE, UPDATE (count)' },
     replays: {
       api: 'SELECT, INSERT, UPDATE (state, completed_at)',
-      worker: 'SELECT, UPDATE (state, completed_at, replayed, after), DELETE',
+      worker: 'SELECT, UPDATE (state, completed_at, generation, replayed, after), DELETE',
     },
-    replay_parts: { api: 'INSERT', worker: 'SELECT, UPDATE (after), DELETE' },
+    replay_parts: { api: 'INSERT', worker: 'SELECT, INSERT, UPDATE (after), DELETE' },
   },
   functions: {
     'ensure_partitions(integer)': { api: 'EXECUTE', worker: 'EXECUTE' },

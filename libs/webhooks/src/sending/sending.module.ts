@@ -2,30 +2,28 @@ import { Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { OutboundClient, OutboundModule } from '#libs/outbound';
 import { CONFIG, type Config, Log, PROCESS_ID, SecretsModule, VERSION } from '#libs/runtime';
 import { AttemptCountsModule } from '../statistics/statistics.module.js';
-import { AttemptTrace } from './domain/attempt-trace.js';
-import { DeliveryRunner, DeliverySettings } from './domain/delivery-runner.js';
+import { CircuitBreaker } from './domain/circuit-breaker.js';
+import { AttemptTrace, DeliveryRunner, DeliverySettings } from './domain/delivery-runner.js';
+import { DeliverySlots } from './domain/delivery-slots.js';
 import { PendingDeliveries } from './domain/pending-deliveries.js';
 import { TargetClient } from './domain/target-client.js';
-import { TargetVerdicts } from './domain/target-verdicts.js';
 import { WebhookSecrets } from '../subscriptions/domain/webhook-secrets.js';
 import { ActivityModule } from '../activity/activity.module.js';
-import { BacklogMetrics } from './infrastructure/backlog-metrics.js';
-import { DeliveriesUnderWay } from './infrastructure/deliveries-under-way.js';
+import { DeliveriesInFlight, TracedAttempts } from './infrastructure/deliveries-in-flight.js';
 import { DeliveryCanceller } from './infrastructure/delivery-canceller.js';
 import { DeliveryConsumer } from './infrastructure/delivery.consumer.js';
-import { DeliveryMetrics } from './infrastructure/delivery-metrics.js';
+import { BacklogMetrics, DeliveryMetrics } from './infrastructure/delivery-metrics.js';
 import { DueDeliveries } from './infrastructure/due-deliveries.js';
 import { PendingDays } from './infrastructure/pending-days.js';
+import { PostgresCircuitBreaker } from './infrastructure/postgres-circuit-breaker.js';
 import { PostgresPendingDeliveries } from './infrastructure/postgres-pending-deliveries.js';
-import { PostgresTargetVerdicts } from './infrastructure/postgres-target-verdicts.js';
-import { TracedAttempts } from './infrastructure/traced-attempts.js';
 
 /** Sends deliveries, from the queue and from PostgreSQL. */
 @Module({
   imports: [ActivityModule, AttemptCountsModule, SecretsModule, OutboundModule],
   providers: [
     DeliveryRunner,
-    DeliveriesUnderWay,
+    DeliveriesInFlight,
     DueDeliveries,
     PendingDays,
     BacklogMetrics,
@@ -33,7 +31,7 @@ import { TracedAttempts } from './infrastructure/traced-attempts.js';
     DeliveryConsumer,
     DeliveryMetrics,
     WebhookSecrets,
-    { provide: TargetVerdicts, useClass: PostgresTargetVerdicts },
+    { provide: CircuitBreaker, useClass: PostgresCircuitBreaker },
     { provide: AttemptTrace, useClass: TracedAttempts },
     { provide: PendingDeliveries, useClass: PostgresPendingDeliveries },
     {
@@ -42,6 +40,12 @@ import { TracedAttempts } from './infrastructure/traced-attempts.js';
       useFactory: (client: OutboundClient): TargetClient => client,
     },
     { provide: DeliverySettings, inject: [CONFIG], useFactory: settingsOf },
+    {
+      provide: DeliverySlots,
+      inject: [CONFIG],
+      useFactory: (config: Config) =>
+        new DeliverySlots(config.WORKER_CONCURRENCY, config.DELIVERY_CONCURRENCY),
+    },
   ],
   exports: [DeliveryMetrics, PendingDays],
 })
@@ -55,8 +59,6 @@ export class SendingModule implements OnApplicationBootstrap {
 
 function settingsOf(config: Config): DeliverySettings {
   return {
-    atOnce: config.WORKER_CONCURRENCY,
-    atOnceOfOne: config.DELIVERY_CONCURRENCY,
     timeoutMs: config.DELIVERY_TIMEOUT_MS,
     retrySchedule: config.DELIVERY_RETRY_SCHEDULE,
     userAgent: `Switchhook/${VERSION}`,

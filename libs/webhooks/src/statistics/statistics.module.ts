@@ -5,8 +5,7 @@ import {
   DeliveryStatisticsService,
   DeliveryStatisticsStore,
 } from './domain/delivery-statistics.js';
-import { AttemptCounter } from './infrastructure/attempt-counter.js';
-import { PostgresAttemptHistoryStore } from './infrastructure/postgres-attempt-history.store.js';
+import { AttemptCounter, PostgresAttemptHistoryStore } from './infrastructure/attempt-counter.js';
 import { PostgresDeliveryStatisticsStore } from './infrastructure/postgres-delivery-statistics.store.js';
 
 /** Reads how attempts went. */

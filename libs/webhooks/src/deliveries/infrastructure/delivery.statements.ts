@@ -1,7 +1,7 @@
 import { prepared, statement } from '#libs/runtime';
 import type { AttemptRow } from './sent-text.js';
 import type { QueuedDelivery } from '../../queue/domain/delivery-queue.js';
-import { leaseOf } from '../../queue/infrastructure/delivery-lease.js';
+import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import { MAX_ADDED } from '../domain/delivery-store.js';
 import { deliveryTo, IS_LEASED, type MadeTogether } from './shown-delivery.statements.js';

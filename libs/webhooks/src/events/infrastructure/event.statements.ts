@@ -2,7 +2,7 @@ import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { prepared, type RowOf, statement } from '#libs/runtime';
 import { ownedRows } from '../../partitions/owned-rows.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
-import { leaseOf } from '../../queue/infrastructure/delivery-lease.js';
+import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import type { EventHead, Refusal, StoredEvent } from '../domain/event.js';
 

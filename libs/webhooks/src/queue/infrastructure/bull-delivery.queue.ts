@@ -6,16 +6,16 @@ import {
   type DeliveriesJob,
   DELIVERY_QUEUES,
   JOB_NAME,
-  MAX_TOGETHER,
+  MAX_PER_JOB,
   shardOf,
 } from './delivery-queues.js';
 
 /** Limit of deliveries being added at once: beyond it, Redis is too slow for more. */
-const MAX_UNDER_WAY = 20_000;
+const MAX_ADDING = 20_000;
 /** Limit of deliveries in the queues: more would delay later ones and use more memory in Redis. */
-const MOST = 5_000;
-/** Higher limit for tests. */
-const MOST_WITH_TESTS = 2 * MOST;
+const MAX_QUEUED = 5_000;
+/** Higher limit for immediate deliveries. */
+const MAX_QUEUED_IMMEDIATE = 2 * MAX_QUEUED;
 /** How long a count from Redis is used, in ms. */
 const FILL_AGE_MS = 200;
 
@@ -31,7 +31,7 @@ type Bulk = { name: string; data: DeliveriesJob; opts: JobOptions }[];
 @Injectable()
 export class BullDeliveryQueue extends DeliveryQueue {
   /** Deliveries that are being added. */
-  private underWay = 0;
+  private adding = 0;
   /** Estimate of deliveries in the queues: every job counts as full. */
   private fill = 0;
   private fillAt = -Infinity;
@@ -71,22 +71,22 @@ export class BullDeliveryQueue extends DeliveryQueue {
     void this.refreshFill();
     return (
       this.isConnected() &&
-      this.underWay < MAX_UNDER_WAY &&
-      this.fill + this.underWay < (immediate ? MOST_WITH_TESTS : MOST)
+      this.adding < MAX_ADDING &&
+      this.fill + this.adding < (immediate ? MAX_QUEUED_IMMEDIATE : MAX_QUEUED)
     );
   }
 
   async add(deliveries: readonly QueuedDelivery[]): Promise<void> {
-    if (deliveries.length === 0 || !this.isConnected() || this.underWay > MAX_UNDER_WAY) return;
-    this.underWay += deliveries.length;
+    if (deliveries.length === 0 || !this.isConnected() || this.adding > MAX_ADDING) return;
+    this.adding += deliveries.length;
     try {
       const bulks = this.bulksOf(deliveries);
       await Promise.all(bulks.map(([queue, bulk]) => addTo(queue, bulk)));
-      for (const [, bulk] of bulks) this.fill += bulk.length * MAX_TOGETHER;
+      for (const [, bulk] of bulks) this.fill += bulk.length * MAX_PER_JOB;
     } catch {
       // The deliveries are due when their leases end.
     } finally {
-      this.underWay -= deliveries.length;
+      this.adding -= deliveries.length;
     }
   }
 
@@ -101,7 +101,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
   async jobs(): Promise<number> {
     const counts = await Promise.all(this.queues.map((queue) => queue.getJobCounts()));
     const jobs = counts.reduce((sum, { waiting, active }) => sum + waiting + active, 0);
-    this.fill = jobs * MAX_TOGETHER;
+    this.fill = jobs * MAX_PER_JOB;
     this.fillAt = performance.now();
     return jobs;
   }
@@ -115,7 +115,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
       const bulk = bulks.get(queue) ?? [];
       bulks.set(queue, bulk);
       const last = bulk.at(-1);
-      if (last?.opts === opts && last.data.deliveries.length < MAX_TOGETHER) {
+      if (last?.opts === opts && last.data.deliveries.length < MAX_PER_JOB) {
         last.data.deliveries.push({ id, lease });
       } else bulk.push({ name: JOB_NAME, data: { deliveries: [{ id, lease }] }, opts });
     }

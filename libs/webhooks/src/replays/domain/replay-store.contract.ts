@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { MAX_RUNNING, type ReplayableState, type ReplayFilter } from './replay.js';
-import type { ReplayStore } from './replay-store.js';
+import {
+  MAX_RUNNING,
+  type ReplayableState,
+  type ReplayFilter,
+  type ReplayStore,
+} from './replay.js';
 
 /** What is stored of a delivery, besides its state. */
 export interface GivenDelivery {

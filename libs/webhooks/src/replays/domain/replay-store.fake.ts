@@ -5,9 +5,9 @@ import {
   type ReplayableState,
   type ReplayCount,
   type ReplayFilter,
+  ReplayStore,
 } from './replay.js';
 import { hasResult } from '../../deliveries/domain/delivery-store.fake.js';
-import { ReplayStore } from './replay-store.js';
 
 /** A finished delivery. */
 export interface FinishedDelivery {

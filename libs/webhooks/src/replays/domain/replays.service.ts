@@ -15,9 +15,9 @@ import {
   ReplayFinishedError,
   type ReplayFilter,
   ReplayLimitError,
+  ReplayStore,
   STARTED,
 } from './replay.js';
-import { ReplayStore } from './replay-store.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
 /** Replays the finished deliveries of a subscription or of a whole account. */

@@ -5,12 +5,12 @@ import {
   Href,
   type HrefBuilder,
   Idempotent,
-  InTurn,
+  FairReads,
   JsonBody,
   located,
   type Once,
   shown,
-  type Turn,
+  type FairRead,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
@@ -34,11 +34,11 @@ export class ReplaysController {
     @JsonBody(ReplayRequestDto) body: ReplayRequestDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-    @InTurn() inTurn: Turn,
+    @FairReads() readFairly: FairRead,
   ): Promise<Answer> {
     const filter = body.filter(webhookId);
     if (body.dryRun === true) {
-      const counted = await inTurn(() => this.replays.count(userId, filter));
+      const counted = await readFairly(() => this.replays.count(userId, filter));
       return answer(counted, { status: 200 });
     }
     return once(async () => href('replays', await this.replays.start(userId, filter)));
@@ -52,11 +52,11 @@ export class ReplaysController {
     @JsonBody(RedeliverRequestDto) body: RedeliverRequestDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-    @InTurn() inTurn: Turn,
+    @FairReads() readFairly: FairRead,
   ): Promise<Answer> {
     const filter = body.filter();
     if (body.dryRun === true) {
-      const counted = await inTurn(() => this.replays.countSelected(userId, filter));
+      const counted = await readFairly(() => this.replays.countSelected(userId, filter));
       return answer(counted, { status: 200 });
     }
     return once(async () => href('replays', await this.replays.startSelected(userId, filter)));

@@ -5,17 +5,18 @@ import { byDay, dayOf } from '../../partitions/partition-days.js';
 import { dayAt, daysOf, oldestFirst, spansOf } from '../../partitions/partition-walk.js';
 import { PendingDays } from '../../sending/infrastructure/pending-days.js';
 import { ReplayLook } from './replay-look.js';
-import { IS_ANY_REPLAYING, type ReadyReplay } from './replay-look.statements.js';
 import {
   continueReplay,
   DAYS_REPLAYED,
   DAYS_WAITING,
   findWaiting,
+  IS_ANY_REPLAYING,
+  type ReplayPart,
 } from './replay-progress.statements.js';
-import { DAYS_FOUND, findReplayable } from './replayable.statements.js';
+import { DAYS_FOUND, findReplayable } from './replay.statements.js';
 
 const OPTIONS = { everyMs: 500, share: 0.25 };
-/** Most deliveries restarted at once. While a subscription has as many waiting, no more are restarted. */
+/** Limit of deliveries restarted at once. No more are restarted while a subscription has this many due. */
 const BATCH = 500;
 
 /**
@@ -42,15 +43,15 @@ export class DeliveryReplayer {
     if (ready.length === 0) return;
     const oldest = (await daysOf(this.database.run, 'deliveries')).at(-1) ?? 0;
     const failures: unknown[] = [];
-    for (const replay of ready) {
+    for (const part of ready) {
       // A failure, for example because of locked rows, does not stop the other replays.
-      await this.continue(replay, oldest, signal).catch((error: unknown) => failures.push(error));
+      await this.continue(part, oldest, signal).catch((error: unknown) => failures.push(error));
     }
     if (failures.length > 0) throw failures[0];
   }
 
   /** Whether fewer than a batch of the subscription's deliveries wait, and none is about to be cancelled. */
-  private async hasRoom({ webhookId }: ReadyReplay): Promise<boolean> {
+  private async hasRoom({ webhookId }: ReplayPart): Promise<boolean> {
     let waiting = 0;
     for (const span of await this.pendingDays.spans(DAYS_WAITING)) {
       const [row] = await this.database.run(findWaiting(span), { webhookId, limit: BATCH });
@@ -60,18 +61,18 @@ export class DeliveryReplayer {
     return true;
   }
 
-  private async continue(replay: ReadyReplay, oldest: number, signal: AbortSignal): Promise<void> {
-    if (!(await this.hasRoom(replay))) return;
-    const { rows, stoppedAt } = await this.next(replay, oldest);
+  private async continue(part: ReplayPart, oldest: number, signal: AbortSignal): Promise<void> {
+    if (!(await this.hasRoom(part))) return;
+    const { rows, stoppedAt } = await this.next(part, oldest);
     const days = byDay(
       rows.map(({ id }) => id),
       (id) => id,
     );
-    // If no delivery is found, the end of the replay, or how far it looked, still has to be stored.
+    // If no delivery is found, the end of the replay or the position of the search still has to be stored.
     const spans = spansOf([...days.keys()].reverse(), DAYS_REPLAYED).reverse();
     if (spans.length === 0) spans.push({ first: oldest, last: oldest });
-    const { id, webhookId } = replay;
-    let { after } = replay;
+    const { id, webhookId } = part;
+    let { after } = part;
     for (const span of spans) {
       signal.throwIfAborted();
       const deliveryIds = [...days].flatMap(([day, of]) =>
@@ -81,21 +82,21 @@ export class DeliveryReplayer {
       const to = (isLast ? stoppedAt : undefined) ?? deliveryIds.at(-1) ?? after;
       const isEnd = isLast && rows.length < BATCH && stoppedAt === undefined;
       const values = { id, webhookId, after, to, isEnd, deliveryIds };
-      const done = await this.database.run(continueReplay(span, replay), values);
+      const done = await this.database.run(continueReplay(span), values);
       if (done.length === 0) return;
-      this.pendingDays.note(span);
+      this.pendingDays.add(span);
       after = to;
     }
   }
 
   /** The next batch of deliveries, oldest first. */
-  private next(replay: ReadyReplay, oldest: number): Promise<Found<ScannedRow>> {
-    const { after, until } = replay;
+  private next(part: ReplayPart, oldest: number): Promise<Found<ScannedRow>> {
+    const { after, until } = part;
     const days = oldestFirst(
       { first: Math.max(dayOf(after), oldest), last: dayAt(until) },
       DAYS_FOUND,
     );
-    const { webhookId, states, event, applicationId, status } = replay;
+    const { webhookId, states, event, applicationId, status } = part;
     return scanPage(BATCH, days, (span, limit) =>
       this.database.run(findReplayable(span), {
         ...{ webhookId, states, after, until: until.toISOString(), limit },

@@ -156,7 +156,7 @@ it('advances one replay of a subscription at a time, whether it is of the subscr
   expect(await ready()).toEqual([[next, second]]);
 });
 
-it('cancels a replay with a part whose only subscription is switched off, also between two statements', async () => {
+it('cancels a replay whose only subscription is switched off, even between two statements', async () => {
   const own = await anAccount(database);
   const only = await aSubscription(database, own);
   await aPendingDelivery(database, only);
@@ -176,7 +176,7 @@ it('cancels a replay with a part whose only subscription is switched off, also b
   expect(await database.query('SELECT FROM replay_parts WHERE replay_id = $1', [id])).toEqual([]);
 });
 
-it('counts with statements that look at ten thousand deliveries each, also if many are skipped', async () => {
+it('counts with statements that read ten thousand deliveries each, even if many are skipped', async () => {
   const many = await anAccount(database);
   const [first, second] = [
     await aSubscription(database, many),

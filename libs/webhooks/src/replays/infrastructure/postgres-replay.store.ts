@@ -1,23 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { BusyError, FairSemaphore, MAX_SCANNED_ROWS } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
-import type { Replay, ReplayCount, ReplayFilter } from '../domain/replay.js';
-import { ReplayStore } from '../domain/replay-store.js';
+import { type Replay, type ReplayCount, type ReplayFilter, ReplayStore } from '../domain/replay.js';
 import { dayAt, newestFirst, type Span } from '../../partitions/partition-walk.js';
 import {
   BOUNDS_OF_RANGE,
   CANCEL_REPLAY,
   type CountedSubscription,
+  countReplayable,
+  DAYS_FOUND,
   EARLIER_REPLAY,
   EARLIER_REPLAY_OF_ACCOUNT,
   FIND_REPLAY,
   OWNS_APPLICATION,
+  type ReplayableValues,
   START_REPLAY,
   START_REPLAY_OF_ACCOUNT,
   SUBSCRIPTIONS,
   SUBSCRIPTIONS_AT_ONCE,
 } from './replay.statements.js';
-import { countReplayable, DAYS_FOUND, type ReplayableValues } from './replayable.statements.js';
 
 /** Counting may read millions of rows. The limits keep one account from using all connections. */
 const COUNTS = { atOnce: 2, atOnceOfOne: 1, waitMs: 2_000 };
@@ -27,7 +28,7 @@ interface Counted extends ReplayCount {
   until: Date;
   /** Where the range begins, as an id. */
   after: string;
-  /** The subscriptions with deliveries to send. */
+  /** The subscriptions with deliveries to send, and the one that the filter names. */
   subscriptions: CountedSubscription[];
 }
 
@@ -52,30 +53,18 @@ export class PostgresReplayStore extends ReplayStore {
     const counted = await this.counted(accountId, filter, { enabledOnly: true });
     const { until, after, subscriptions, deliveries } = counted;
     const { webhookId, since, ...asked } = valuesOf(filter);
-    // A worker of the previous version may continue this one: it has nothing that such a worker does not know.
-    const isSimple =
-      webhookId !== undefined &&
-      [asked.event, asked.applicationId, asked.status].every((value) => value === undefined);
-    const generation = isSimple ? await this.generationOf(accountId, webhookId) : undefined;
-    if (isSimple && generation === undefined) return undefined;
-    const parts = isSimple ? [] : subscriptions;
+    // It was switched off or deleted meanwhile.
+    if (webhookId !== undefined && subscriptions.length === 0) return undefined;
     const values = {
       ...{ ...asked, accountId, since, until: until.toISOString(), after, total: deliveries },
-      generation,
-      webhookIds: parts.map(({ id }) => id),
-      generations: parts.map(({ generation }) => generation),
+      webhookIds: subscriptions.map(({ id }) => id),
+      generations: subscriptions.map(({ generation }) => generation),
     };
     const [started] =
       webhookId === undefined
         ? await this.transactions.query(START_REPLAY_OF_ACCOUNT, values)
         : await this.transactions.query(START_REPLAY, { ...values, webhookId });
     return started?.id;
-  }
-
-  private async generationOf(accountId: string, webhookId: string): Promise<number | undefined> {
-    const values = { accountId, webhookId, after: '-1', enabledOnly: true };
-    const [active] = await this.transactions.query(SUBSCRIPTIONS, values);
-    return active?.generation;
   }
 
   private counted(
@@ -114,7 +103,7 @@ export class PostgresReplayStore extends ReplayStore {
         const count = counts.get(subscription.id) ?? 0;
         if (!subscription.enabled) {
           leftOut += count;
-        } else if (count > 0) {
+        } else if (count > 0 || webhookId !== undefined) {
           subscriptions.push(subscription);
           deliveries += count;
         }

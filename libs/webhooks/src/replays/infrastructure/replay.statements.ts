@@ -1,5 +1,8 @@
+import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { prepared, type RowOf, statement } from '#libs/runtime';
 import { MAX_RUNNING, type Replay, type ReplayFilter } from '../domain/replay.js';
+import { hasResult } from '../../deliveries/infrastructure/last-result.statements.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
 
 /** The end of the range is at most now. `after`: where the range begins. */
 export const BOUNDS_OF_RANGE = statement<
@@ -19,7 +22,7 @@ export interface CountedSubscription {
   enabled: boolean;
 }
 
-/** An account's subscriptions, by id; of these, one or the ones after an id. */
+/** An account's subscriptions, or one of them, in the order of their ids after `after`. */
 export const SUBSCRIPTIONS = statement<
   { accountId: string; webhookId: string | undefined; after: string; enabledOnly: boolean },
   CountedSubscription
@@ -30,7 +33,7 @@ export const SUBSCRIPTIONS = statement<
    ORDER BY id LIMIT ${SUBSCRIPTIONS_AT_ONCE}`,
 );
 
-/** `replays` of one subscription, or of an account and all its subscriptions. */
+/** Selects the `replays` of one subscription, or those of all subscriptions of an account. */
 const OF = {
   webhook: 'webhook_id = @webhookId',
   account: 'webhook_id IS NULL AND account_id = @accountId',
@@ -45,8 +48,6 @@ interface NewReplay extends Pick<ReplayFilter, 'states'> {
   applicationId: string | undefined;
   status: string | undefined;
   total: number;
-  /** Of a replay without parts. */
-  generation: number | undefined;
   /** The subscriptions of its parts. */
   webhookIds: string[];
   generations: number[];
@@ -54,9 +55,9 @@ interface NewReplay extends Pick<ReplayFilter, 'states'> {
 
 const NEW_REPLAY = (webhookId: string, condition: string) => `
 WITH replay AS (
-  INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, event,
+  INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
     application_id, status, total, after)
-  SELECT new_uuid(now(), 1), ${webhookId}, @accountId::bigint, @generation::integer, @since::timestamptz,
+  SELECT new_uuid(now(), 1), ${webhookId}, @accountId::bigint, @since::timestamptz,
     @until::timestamptz, @states::text[], @event::text, @applicationId::bigint, @status::text,
     @total::integer, @after::uuid
   WHERE ${condition} < ${MAX_RUNNING}
@@ -107,7 +108,7 @@ export const EARLIER_REPLAY = prepared<Limit & { webhookId: string }, { agoMs: n
   EARLIER(OF.webhook),
 );
 
-/** The same of an account's replays of all subscriptions. */
+/** The same for an account's replays of all its subscriptions. */
 export const EARLIER_REPLAY_OF_ACCOUNT = prepared<Limit & { accountId: string }, { agoMs: number }>(
   'replays.earlier_of_account',
   EARLIER(OF.account),
@@ -143,3 +144,90 @@ DELETE FROM replays WHERE id = ANY (ARRAY(
 ))
 RETURNING 1`,
 );
+
+/** How many days {@link countReplayable} and {@link findReplayable} may cover. */
+export const DAYS_FOUND = daysAtOnce('deliveries', 'events', 'attempts');
+
+/** Which of a subscription's deliveries a replay sends. Times are in ISO 8601. */
+export interface ReplayableValues extends Pick<ReplayFilter, 'states'> {
+  until: string;
+  event: string | undefined;
+  applicationId: string | undefined;
+  status: string | undefined;
+}
+
+/**
+ * Deliveries of subscription `w` after one, in order. Unless successes or pending deliveries count, reads only
+ * the index of unsuccessful ones, so that a replay of a few failures does not read millions of successes.
+ *
+ * BETWEEN hides from the planner that all rows have one subscription, so only an index that begins with it has
+ * their order. With =, it took the primary key, which has the order of the ids, and read other subscriptions' rows.
+ */
+function deliveriesAfter(after: string, limit: number | string, span: Span): string {
+  const readsAll = `('succeeded' = ANY (@states::text[]) OR w.cancelling)`;
+  const each = (condition: string) => `(
+      SELECT id, event_id, event, state, generation FROM deliveries
+      WHERE webhook_id BETWEEN w.id AND w.id AND ${condition} AND id > ${after}
+        AND id < least_uuid(@until::timestamptz) AND ${within('id', span)}
+      ORDER BY webhook_id, id LIMIT ${limit}
+    )`;
+  return `(
+    ${each(readsAll)}
+    UNION ALL ${each(`state IN ('exhausted', 'cancelled') AND NOT ${readsAll}`)}
+  )`;
+}
+
+/**
+ * Whether delivery `d` of subscription `w` is replayed: tests never are. An outdated delivery counts as
+ * cancelled. Looks up the event of each, because the planner would read all to join them.
+ */
+function matches(span: Span): string {
+  return `(d.state = ANY (@states::text[])
+      OR ('cancelled' = ANY (@states) AND d.state = 'pending' AND d.generation < w.generation))
+    AND (@event::text IS NULL OR d.event = @event)
+    AND coalesce((
+      SELECT NOT test AND (@applicationId::bigint IS NULL OR application_id = @applicationId)
+      FROM events WHERE id = d.event_id AND ${within('id', span)} LIMIT 1
+    ), false)
+    AND ${hasResult('d.id', span)}`;
+}
+
+/** The count of one subscription. */
+export interface CountedDeliveries {
+  webhookId: string;
+  deliveries: number;
+  lookedAt: number;
+  /** The last one looked at. */
+  last: string;
+}
+
+/**
+ * Looks at up to `limit` deliveries of each subscription, after the one given for it. Not prepared, because the
+ * best plan depends on the times.
+ */
+export function countReplayable(span: Span) {
+  return statement<
+    ReplayableValues & { webhookIds: string[]; afters: string[]; limit: number },
+    CountedDeliveries
+  >(`
+SELECT w.id AS "webhookId", count(*)::integer AS "lookedAt", max(d.id::text) AS last,
+  count(*) FILTER (WHERE ${matches(span)})::integer AS deliveries
+FROM unnest(@webhookIds::bigint[], @afters::uuid[]) AS o(webhook_id, after)
+  JOIN webhooks w ON w.id = o.webhook_id
+  CROSS JOIN LATERAL ${deliveriesAfter('o.after', '@limit::integer', span)} d
+GROUP BY w.id`);
+}
+
+/** The next deliveries of a replay in a subscription, oldest first. */
+export function findReplayable(span: Span) {
+  return statement<
+    ReplayableValues & { webhookId: string; after: string; limit: number },
+    ScannedRow
+  >(`
+SELECT id, "rowNumber", matches FROM (
+  SELECT d.id, row_number() OVER (ORDER BY d.id)::integer AS "rowNumber", ${matches(span)} AS matches
+  FROM webhooks w CROSS JOIN LATERAL ${deliveriesAfter('@after::uuid', MAX_SCANNED_ROWS, span)} d
+  WHERE w.id = @webhookId ORDER BY d.id LIMIT ${MAX_SCANNED_ROWS}
+) scanned
+WHERE matches OR "rowNumber" = ${MAX_SCANNED_ROWS} ORDER BY id LIMIT @limit::integer`);
+}

@@ -1,12 +1,9 @@
-import { AttemptTrace } from './attempt-trace.js';
-import type { DeliverySettings } from './delivery-runner.js';
+import { CircuitBreaker, type TargetVerdict } from './circuit-breaker.js';
+import { AttemptTrace, type DeliverySettings } from './delivery-runner.js';
 import { type LeasedDelivery, type Outcome, PendingDeliveries } from './pending-deliveries.js';
 import { TargetClient, type TargetAnswer, type TargetRequest } from './target-client.js';
-import { type TargetVerdict, TargetVerdicts } from './target-verdicts.js';
 
 export const settings = {
-  atOnce: 400,
-  atOnceOfOne: 1,
   timeoutMs: 15_000,
   retrySchedule: [10_000, 20_000],
   userAgent: 'Switchhook/test',
@@ -16,7 +13,7 @@ export class PendingSpy extends PendingDeliveries {
   leased: LeasedDelivery | undefined;
   readonly recorded: Outcome[] = [];
   readonly released: string[] = [];
-  take(): Promise<LeasedDelivery | undefined> {
+  load(): Promise<LeasedDelivery | undefined> {
     return Promise.resolve(this.leased);
   }
   claim(): Promise<never> {
@@ -43,7 +40,7 @@ export class TargetSpy extends TargetClient {
   }
 }
 
-export class VerdictsSpy extends TargetVerdicts {
+export class CircuitBreakerSpy extends CircuitBreaker {
   readonly told: TargetVerdict['verdict'][] = [];
   blocking = false;
   report({ verdict }: TargetVerdict): Promise<boolean> {

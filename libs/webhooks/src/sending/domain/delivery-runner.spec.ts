@@ -1,70 +1,68 @@
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DeliveryRunner, type RunResult } from './delivery-runner.js';
+import { DeliverySlots } from './delivery-slots.js';
 import {
   aLeasedDelivery,
+  CircuitBreakerSpy,
   job,
   NoTrace,
   PendingSpy,
   settings,
   TargetSpy,
-  VerdictsSpy,
 } from './delivery-runner.fake.js';
 import type { LeasedDelivery } from './pending-deliveries.js';
 import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 
+const AT_ONCE = 400;
 const HEALTHY = aLeasedDelivery().subscription.health;
 const FAILING = { ...HEALTHY, failures: 1, failingMs: 5 };
 
 let pending: PendingSpy;
 let target: TargetSpy;
-let verdicts: VerdictsSpy;
+let circuitBreaker: CircuitBreakerSpy;
 let activity: FakeActivity;
+let slots: DeliverySlots;
 let runner: DeliveryRunner;
 beforeEach(() => {
   pending = new PendingSpy();
   target = new TargetSpy();
-  verdicts = new VerdictsSpy();
+  circuitBreaker = new CircuitBreakerSpy();
   activity = new FakeActivity();
-  runner = runnerWith({});
+  slots = new DeliverySlots(AT_ONCE, 1);
+  const trace = new NoTrace();
+  runner = new DeliveryRunner(pending, target, circuitBreaker, trace, activity, settings);
   pending.leased = aLeasedDelivery();
 });
 
-function runnerWith(change: Partial<typeof settings>): DeliveryRunner {
-  return new DeliveryRunner(pending, target, verdicts, new NoTrace(), activity, {
-    ...settings,
-    ...change,
-  });
-}
-
 /** Runs the job of a delivery. */
 async function run(): Promise<RunResult> {
-  return runner.runJob(job, await runner.slots.enter());
+  return runner.runJob(job, await slots.reserve());
 }
 
 /** Runs a delivery that was claimed. */
 async function runClaimed(delivery: LeasedDelivery): Promise<RunResult> {
-  const { webhookId, event, immediate: tests } = delivery;
-  const [place] = runner.slots.acquire({ webhookId, accountId: event.accountId, tests });
-  return runner.run(delivery, place!);
+  const { webhookId, event, immediate } = delivery;
+  const [slot] = slots.acquire({ webhookId, accountId: event.accountId, immediate });
+  return runner.run(delivery, slot!);
 }
 
 const within = (ms: number): unknown =>
   expect.toSatisfy((delay: number) => delay >= ms * 0.8 && delay <= ms * 1.2);
-const conclusionOf = (place: number) => pending.recorded[place]?.conclusion;
+const conclusionOf = (index: number) => pending.recorded[index]?.conclusion;
 
-it('releases its place when another worker has the delivery of a job', async () => {
+it('releases its slot when another worker has the delivery of a job', async () => {
   pending.leased = undefined;
   expect(await run()).toEqual({ outcome: 'idle' });
   expect(target.requests).toHaveLength(0);
-  expect(runner.slots.free).toBe(settings.atOnce);
+  expect(slots.free).toBe(AT_ONCE);
 });
 
-it('releases its place when taking the delivery fails', async () => {
-  vi.spyOn(pending, 'take').mockRejectedValue(new Error('PostgreSQL is down'));
+it('releases its slot when the delivery cannot be loaded', async () => {
+  vi.spyOn(pending, 'load').mockRejectedValue(new Error('PostgreSQL is down'));
   await expect(run()).rejects.toThrow('PostgreSQL is down');
-  expect(runner.slots.free).toBe(settings.atOnce);
+  expect(slots.free).toBe(AT_ONCE);
 });
 
 it.each([
@@ -125,7 +123,7 @@ describe('when several accounts have deliveries', () => {
   const of = (accountId: string) =>
     aLeasedDelivery({ id: accountId, webhookId: accountId, event: { ...event, accountId } });
   beforeEach(async () => {
-    runner = runnerWith({ atOnceOfOne: 50 });
+    slots = new DeliverySlots(AT_ONCE, 50);
     // Each quick answer raises the cap by one.
     for (const accountId of ['lone', 'busy', 'busy', 'busy']) await runClaimed(of(accountId));
     target.requests.length = 0;
@@ -166,7 +164,7 @@ it('exhausts a delivery at the end of its schedule, counted from its last restar
 it('ends the delivery at 410, and reports the verdict', async () => {
   target.answer = { status: 410 };
   await run();
-  expect(verdicts.told).toEqual([{ kind: 'gone' }]);
+  expect(circuitBreaker.told).toEqual([{ kind: 'gone' }]);
   expect(conclusionOf(0)).toEqual({ state: 'exhausted', reason: 'gone' });
 });
 
@@ -178,12 +176,12 @@ it('reports every failure, and the first success after failures', async () => {
   const { subscription } = aLeasedDelivery();
   pending.leased = aLeasedDelivery({ subscription: { ...subscription, health: FAILING } });
   await run();
-  expect(verdicts.told).toEqual([{ kind: 'failed', test: false }, { kind: 'succeeded' }]);
+  expect(circuitBreaker.told).toEqual([{ kind: 'failed', immediate: false }, { kind: 'succeeded' }]);
 });
 
 it('reports the verdict before it records the outcome', async () => {
   target.answer = { status: 500 };
-  vi.spyOn(verdicts, 'report').mockImplementation(() => {
+  vi.spyOn(circuitBreaker, 'report').mockImplementation(() => {
     expect(pending.recorded).toEqual([]);
     return Promise.resolve(false);
   });
@@ -194,14 +192,14 @@ it('reports the verdict before it records the outcome', async () => {
 it.each([429, 503])('obeys Retry-After with status %i', async (status) => {
   target.answer = { status, responseHeaders: { 'retry-after': '60' } };
   await run();
-  expect(verdicts.told).toEqual([{ kind: 'failed', test: false, retryAfterMs: 60_000 }]);
+  expect(circuitBreaker.told).toEqual([{ kind: 'failed', immediate: false, retryAfterMs: 60_000 }]);
   expect(conclusionOf(0)).toEqual({ state: 'pending', delayMs: 60_000 });
 });
 
 it('ignores Retry-After with other statuses', async () => {
   target.answer = { status: 500, responseHeaders: { 'retry-after': '60' } };
   await run();
-  expect(verdicts.told).toEqual([{ kind: 'failed', test: false }]);
+  expect(circuitBreaker.told).toEqual([{ kind: 'failed', immediate: false }]);
 });
 
 it('does not retry a test', async () => {
@@ -225,17 +223,17 @@ describe('a delivery that may not start', () => {
     expect(await run()).toMatchObject({ outcome: 'released', delivery: { id: job.id } });
     expect(pending.released).toEqual([job.id]);
     expect(target.requests).toHaveLength(0);
-    expect(runner.slots.free).toBe(settings.atOnce);
+    expect(slots.free).toBe(AT_ONCE);
   };
 
   it('is released when the worker is stopping', async () => {
-    runner.stop();
+    slots.stop();
     await isReleased();
   });
 
   it('is released when its subscription was blocked since it was leased', async () => {
     const { leasedAt } = aLeasedDelivery();
-    verdicts.blocking = true;
+    circuitBreaker.blocking = true;
     target.answer = { status: 429 };
     await run();
     target.requests.length = 0;
@@ -251,13 +249,13 @@ describe('a delivery that may not start', () => {
 
 it('finishes calls in flight while it is stopping', async () => {
   target.whilePosting = () => {
-    runner.stop();
+    slots.stop();
     return Promise.resolve();
   };
   expect(await run()).toMatchObject({ outcome: 'succeeded' });
 });
 
-it('releases a delivery without a place, and frees places after calls', async () => {
+it('releases a delivery for which there is no slot, and releases slots after calls', async () => {
   let nested: RunResult | undefined;
   target.whilePosting = async () => {
     target.whilePosting = () => Promise.resolve();
@@ -269,7 +267,7 @@ it('releases a delivery without a place, and frees places after calls', async ()
 });
 
 it('releases a test when its account has reached its limit of tests', async () => {
-  runner = runnerWith({ atOnce: 2 });
+  slots = new DeliverySlots(2, 1);
   pending.leased = aLeasedDelivery({ immediate: true });
   let nested: RunResult | undefined;
   target.whilePosting = async () => {
@@ -342,14 +340,14 @@ it('makes no attempt of a call that fails on our own side', async () => {
     pending.leased = aLeasedDelivery();
     target.whilePosting = () => Promise.reject(new Error('EMFILE'));
     const running = expect(run()).rejects.toThrow('EMFILE');
-    // It keeps its place for a second, so that a host without resources makes fewer calls.
+    // It keeps its slot for a second, so that a host without resources makes fewer calls.
     await vi.advanceTimersByTimeAsync(999);
-    expect([pending.released, runner.slots.free]).toEqual([[], settings.atOnce - 1]);
+    expect([pending.released, slots.free]).toEqual([[], AT_ONCE - 1]);
     await vi.advanceTimersByTimeAsync(1);
     await running;
-    expect(runner.slots.free).toBe(settings.atOnce);
+    expect(slots.free).toBe(AT_ONCE);
     expect(pending.released).toEqual([`${job.id} in 5000 ms`]);
-    expect([pending.recorded, verdicts.told, activity.reported]).toEqual([[], [], []]);
+    expect([pending.recorded, circuitBreaker.told, activity.reported]).toEqual([[], [], []]);
   } finally {
     vi.useRealTimers();
   }

@@ -1,18 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { LoopPacer } from '#libs/kernel';
-import { AttemptTrace } from './attempt-trace.js';
 import type { Attempt } from '../../deliveries/domain/delivery.js';
 import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
-import { DeliverySlots, type Entry, type Place } from './delivery-slots.js';
+import { CircuitBreaker, verdictOf } from './circuit-breaker.js';
+import type { Slot } from './delivery-slots.js';
 import { notificationBody, signatureHeaders } from './notification.js';
 import { type Conclusion, type LeasedDelivery, PendingDeliveries } from './pending-deliveries.js';
 import { Activity } from '../../activity/domain/activity.js';
-import { scheduleOf } from '../../subscriptions/domain/retry-policy.js';
-import { retryDelay } from './retry-schedule.js';
-import { attemptPhases, shownRequest } from './sent-request.js';
+import { conclusionOf } from './retries.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
-import { type TargetAnswer, TargetClient, type TargetRequest } from './target-client.js';
-import { TargetVerdicts, verdictOf } from './target-verdicts.js';
+import {
+  attemptPhases,
+  shownRequest,
+  type TargetAnswer,
+  TargetClient,
+  type TargetRequest,
+} from './target-client.js';
 
 /** A delivery that was sent, with its outcome. */
 export interface Sent {
@@ -31,79 +34,68 @@ const BODY_MS = 1_000;
 /** Time that a delivery may wait here for its call, plus time to record the outcome. */
 const SPARE_MS = 3_000;
 /**
- * How long a delivery keeps its place after its call failed on our own side, so that a host without resources makes
+ * How long a delivery keeps its slot after its call failed on our own side, so that a host without resources makes
  * fewer calls, and how long after it was claimed it is due again, in ms.
  */
-const OWN_FAULT = { keepsPlaceMs: 1_000, dueInMs: 5_000 };
+const OWN_FAULT = { keepsSlotMs: 1_000, dueInMs: 5_000 };
 
 /** The operator's settings for deliveries. */
 export abstract class DeliverySettings {
-  /** Limits of concurrent calls, for a worker and for one subscription. */
-  abstract readonly atOnce: number;
-  abstract readonly atOnceOfOne: number;
   /** Defaults for subscriptions without a policy, in ms: response timeout and delays before retries. */
   abstract readonly timeoutMs: number;
   abstract readonly retrySchedule: readonly number[];
   abstract readonly userAgent: string;
 }
 
+/** Records an attempt as part of its event's trace. */
+export abstract class AttemptTrace {
+  abstract around<Result>(delivery: LeasedDelivery, work: () => Promise<Result>): Promise<Result>;
+}
+
 /** Makes one attempt of a delivery: sends it, determines the outcome and records it. */
 @Injectable()
 export class DeliveryRunner {
-  /** Limits the calls that this worker has in flight. */
-  readonly slots: DeliverySlots;
   private readonly pacer = new LoopPacer();
-  private stopping = false;
 
   constructor(
     private readonly pending: PendingDeliveries,
     private readonly target: TargetClient,
-    private readonly verdicts: TargetVerdicts,
+    private readonly circuitBreaker: CircuitBreaker,
     private readonly trace: AttemptTrace,
     private readonly activity: Activity,
     private readonly settings: DeliverySettings,
-  ) {
-    this.slots = new DeliverySlots(settings.atOnce, settings.atOnceOfOne);
-  }
+  ) {}
 
-  /** Starts no more calls. Calls in flight continue. */
-  stop(): void {
-    this.stopping = true;
-    this.slots.stop();
-  }
-
-  /** Runs a job from the queue. Ends its entry. */
-  async runJob(job: DeliveryJob, entry: Entry): Promise<RunResult> {
+  /** Runs a job from the queue, and releases the slot that was reserved for it. */
+  async runJob(job: DeliveryJob, slot: Slot): Promise<RunResult> {
     try {
-      const delivery = await this.pending.take(job);
+      const delivery = await this.pending.load(job);
       if (!delivery) return { outcome: 'idle' };
-      const { webhookId, event, immediate: tests } = delivery;
-      const place = entry.exchange(() => {
-        return this.slots.acquire({ webhookId, accountId: event.accountId, tests })[0];
-      });
-      return await (place ? this.run(delivery, place) : this.release(delivery));
+      const { webhookId, event, immediate } = delivery;
+      const isAssigned = slot.assign({ webhookId, accountId: event.accountId, immediate });
+      return await (isAssigned ? this.run(delivery, slot) : this.release(delivery));
     } finally {
-      entry.end();
+      slot.release();
     }
   }
 
-  /** Runs a delivery, and ends its place. @throws our own faults; the delivery is then due again later */
-  async run(delivery: LeasedDelivery, place: Place): Promise<RunResult> {
+  /** Runs a delivery, and releases its slot. @throws our own faults; the delivery is then due again later */
+  async run(delivery: LeasedDelivery, slot: Slot): Promise<RunResult> {
     try {
-      if (await this.mayStart(delivery, place)) {
-        return await this.trace.around(delivery, () => this.attempt(delivery, place));
+      if (await this.mayStart(delivery, slot)) {
+        return await this.trace.around(delivery, () => this.attempt(delivery, slot));
       }
     } finally {
-      place.end();
+      slot.release();
     }
     return this.release(delivery);
   }
 
   /** Starts no call that might outlast its lease, because another worker might repeat it. */
-  private async mayStart(delivery: LeasedDelivery, place: Place): Promise<boolean> {
+  private async mayStart(delivery: LeasedDelivery, slot: Slot): Promise<boolean> {
     const needed = this.timeoutOf(delivery) + BODY_MS + SPARE_MS;
-    if (this.stopping || delivery.leaseEnds - performance.now() < needed) return false;
-    return place.start(delivery.leasedAt);
+    if (delivery.leaseEnds - performance.now() < needed) return false;
+    return slot.start(delivery.leasedAt);
   }
 
   private async release(delivery: LeasedDelivery): Promise<RunResult> {
@@ -111,15 +103,16 @@ export class DeliveryRunner {
     return { outcome: 'released', delivery };
   }
 
-  private async attempt(delivery: LeasedDelivery, place: Place): Promise<RunResult> {
+  private async attempt(delivery: LeasedDelivery, slot: Slot): Promise<RunResult> {
     await this.pacer.next(delivery.event.accountId);
-    const attempt = await this.send(delivery, place);
+    const attempt = await this.send(delivery, slot);
     const verdict = verdictOf(attempt, delivery.immediate);
     // Before recording the outcome, because the next probe may start once it is recorded.
-    await this.reportVerdict(delivery, verdict);
-    const conclusion = this.conclude(delivery, verdict);
+    if (await this.isBlockedBy(delivery, verdict)) slot.block();
+    const { retrySchedule } = this.settings;
+    const conclusion = conclusionOf(delivery, verdict, retrySchedule);
     const restarted = { ...delivery, scheduleBase: delivery.attempt - 1, immediate: false };
-    const ifRestarted = this.conclude(restarted, verdict);
+    const ifRestarted = conclusionOf(restarted, verdict, retrySchedule);
     const { id, lease, scheduleBase } = delivery;
     // Nothing waits for the record, and a batch of outcomes costs little more than one.
     await this.pacer.rest();
@@ -130,7 +123,7 @@ export class DeliveryRunner {
     return { outcome, delivery, attempt, conclusion };
   }
 
-  private async send(delivery: LeasedDelivery, place: Place): Promise<Attempt> {
+  private async send(delivery: LeasedDelivery, slot: Slot): Promise<Attempt> {
     const { subscription, event } = delivery;
     const at = delivery.takenAt;
     const { name, payload } = subscription;
@@ -150,7 +143,7 @@ export class DeliveryRunner {
     const headers = { ...target.headers, ...ours };
     const timeoutMs = this.timeoutOf(delivery);
     const start = performance.now();
-    const answer = await this.call(delivery, place, { url: target.url, headers, body, timeoutMs });
+    const answer = await this.call(delivery, slot, { url: target.url, headers, body, timeoutMs });
     const request = shownRequest(target, ours);
     const phases = attemptPhases(delivery, start, answer.phases);
     return { number: delivery.attempt, at, ...answer, request, phases };
@@ -159,42 +152,31 @@ export class DeliveryRunner {
   /** A call that fails on our own side is no attempt. Another worker, or this one a little later, may succeed. */
   private async call(
     delivery: LeasedDelivery,
-    place: Place,
+    slot: Slot,
     request: TargetRequest,
   ): Promise<TargetAnswer> {
     try {
       const answer = await this.target.post(request);
-      place.end({ durationMs: answer.durationMs, answered: answer.status !== undefined });
+      slot.end({ durationMs: answer.durationMs, answered: answer.status !== undefined });
       return answer;
     } catch (error) {
-      await new Promise((resolve) => setTimeout(resolve, OWN_FAULT.keepsPlaceMs));
-      place.end();
+      await new Promise((resolve) => setTimeout(resolve, OWN_FAULT.keepsSlotMs));
+      slot.release();
       // If this fails, the delivery is due when its lease ends.
       await this.pending.release(delivery, OWN_FAULT.dueInMs).catch(() => undefined);
       throw error;
     }
   }
 
-  private async reportVerdict(
+  /** Reports the verdict. @returns whether the subscription is now blocked or off */
+  private async isBlockedBy(
     { webhookId, subscription, event: { accountId } }: LeasedDelivery,
     verdict: Verdict,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { targetVersion, health: known } = subscription;
-    if (verdict.kind === 'succeeded' && known.failingMs === null && known.openMs === null) return;
-    const isBlocked = await this.verdicts.report({
-      ...{ webhookId, accountId, targetVersion, verdict, known },
-    });
-    if (isBlocked) this.slots.block(webhookId);
-  }
-
-  private conclude(delivery: LeasedDelivery, verdict: Verdict): Conclusion {
-    if (verdict.kind === 'succeeded') return { state: 'succeeded' };
-    if (verdict.kind === 'gone') return { state: 'exhausted', reason: 'gone' };
-    const { subscription, immediate, attempt, scheduleBase } = delivery;
-    const schedule = immediate ? [] : scheduleOf(subscription.retry, this.settings.retrySchedule);
-    const delayMs = retryDelay(schedule, attempt - scheduleBase, Math.random());
-    if (delayMs === undefined) return { state: 'exhausted', reason: 'no_attempts_left' };
-    return { state: 'pending', delayMs: Math.max(delayMs, verdict.retryAfterMs ?? 0) };
+    const isHealthy = known.failingMs === null && known.openMs === null;
+    if (verdict.kind === 'succeeded' && isHealthy) return false;
+    return this.circuitBreaker.report({ webhookId, accountId, targetVersion, verdict, known });
   }
 
   private timeoutOf({ subscription }: LeasedDelivery): number {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DeliverySlots, type Place } from './delivery-slots.js';
+import { CallLimiter } from './call-limiter.js';
+import { DeliverySlots, type Slot } from './delivery-slots.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -11,38 +12,44 @@ afterEach(() => {
 const QUICK = { durationMs: 5, answered: true };
 const HANGING = { durationMs: 15_000, answered: false };
 
-function acquire(slots: DeliverySlots, webhookId = '1', accountId = '1', most = 1): Place[] {
-  return slots.acquire({ webhookId, accountId, tests: false }, most);
+const owner = (webhookId = '1', accountId = '1', immediate = false) => ({
+  webhookId,
+  accountId,
+  immediate,
+});
+
+function acquire(slots: DeliverySlots, webhookId = '1', accountId = '1', most = 1): Slot[] {
+  return slots.acquire(owner(webhookId, accountId), most);
 }
 
-function acquireTest(slots: DeliverySlots, webhookId: string, accountId: string): Place[] {
-  return slots.acquire({ webhookId, accountId, tests: true });
+function acquireImmediate(slots: DeliverySlots, webhookId: string, accountId: string): Slot[] {
+  return slots.acquire(owner(webhookId, accountId, true));
 }
 
-/** Takes all places available to a subscription. */
-function fill(slots: DeliverySlots, webhookId = '1', accountId = '1'): Place[] {
-  const places = acquire(slots, webhookId, accountId, 1_000);
-  return places.length === 0 ? [] : [...places, ...fill(slots, webhookId, accountId)];
+/** Acquires all slots available to a subscription. */
+function fill(slots: DeliverySlots, webhookId = '1', accountId = '1'): Slot[] {
+  const acquired = acquire(slots, webhookId, accountId, 1_000);
+  return acquired.length === 0 ? [] : [...acquired, ...fill(slots, webhookId, accountId)];
 }
 
-const start = (place: Place | undefined) => place!.start(performance.now());
+const start = (slot: Slot | undefined) => slot!.start(performance.now());
 
 /** Makes calls one after the other that all end the same way. */
 async function call(slots: DeliverySlots, how: typeof QUICK, times = 1, webhookId = '1') {
   for (let made = 0; made < times; made += 1) {
-    const [place, ...others] = acquire(slots, webhookId);
+    const [slot, ...others] = acquire(slots, webhookId);
     expect(others).toEqual([]);
-    expect(await start(place)).toBe(true);
-    place!.end(how);
+    expect(await start(slot)).toBe(true);
+    slot!.end(how);
   }
 }
 
 it('starts with one call to a subscription and one waiting delivery', async () => {
   const slots = new DeliverySlots(400, 50);
-  const places = fill(slots);
-  expect(places).toHaveLength(2);
-  expect(await start(places[0])).toBe(true);
-  const second = start(places[1]);
+  const acquired = fill(slots);
+  expect(acquired).toHaveLength(2);
+  expect(await start(acquired[0])).toBe(true);
+  const second = start(acquired[1]);
   await vi.advanceTimersByTimeAsync(500);
   expect(await second).toBe(false);
 });
@@ -56,13 +63,13 @@ it('raises the cap of a quick subscription by one with each answer, and lets as 
 it('never exceeds the bound of calls in flight to a subscription', async () => {
   const slots = new DeliverySlots(400, 5);
   await call(slots, QUICK, 20);
-  const places = fill(slots);
-  expect(places).toHaveLength(10);
+  const acquired = fill(slots);
+  expect(acquired).toHaveLength(10);
   const started: boolean[] = [];
-  for (const place of places) void start(place).then((may) => started.push(may));
+  for (const slot of acquired) void start(slot).then((may) => started.push(may));
   await vi.advanceTimersByTimeAsync(0);
   expect(started).toHaveLength(5);
-  places[0]!.end(QUICK);
+  acquired[0]!.end(QUICK);
   await vi.advanceTimersByTimeAsync(0);
   expect(started).toHaveLength(6);
 });
@@ -83,10 +90,10 @@ it('reduces the cap of a subscription that answers slowly', async () => {
 it('lets a delivery wait at most half a second for an earlier call of its subscription', async () => {
   const slots = new DeliverySlots(400, 1);
   await call(slots, QUICK, 1);
-  const places = fill(slots);
-  expect(places).toHaveLength(2);
-  expect(await start(places[0])).toBe(true);
-  const second = start(places[1]);
+  const acquired = fill(slots);
+  expect(acquired).toHaveLength(2);
+  expect(await start(acquired[0])).toBe(true);
+  const second = start(acquired[1]);
   await vi.advanceTimersByTimeAsync(500);
   expect(await second).toBe(false);
 });
@@ -108,7 +115,7 @@ it('starts no delivery that was leased before its subscription was blocked', asy
   const leasedAt = performance.now();
   await start(first);
   const waiting = start(second);
-  slots.block('1');
+  first!.block();
   expect(await waiting).toBe(false);
   first!.end(QUICK);
   expect(await second!.start(leasedAt)).toBe(false);
@@ -151,7 +158,7 @@ it('leaves slots for other accounts when all of the quick subscriptions of one h
   expect(held).toHaveLength(312);
   const healthy = fill(slots, 'healthy', 'other');
   expect(healthy).toHaveLength(8);
-  for (const place of [...held, ...healthy]) place.end();
+  for (const slot of [...held, ...healthy]) slot.release();
   expect(freeze()).toHaveLength(312);
 });
 
@@ -163,7 +170,7 @@ it('limits all slow subscriptions together to half of the slots', async () => {
   expect(held).toBe(200);
 });
 
-it('gives a slow subscription one place at a time', async () => {
+it('gives a slow subscription one slot at a time', async () => {
   const slots = new DeliverySlots(400, 50);
   await call(slots, { durationMs: 5_000, answered: true }, 20);
   const taken = [1, 2].map(() => acquire(slots, '1', '1', 8).length);
@@ -174,8 +181,8 @@ it('treats a subscription as slow once a call has hung for a second', async () =
   let now = 0;
   const slots = new DeliverySlots(8, 4, () => now);
   for (let id = 0; id < 4; id += 1) {
-    const [place] = acquire(slots, `hanging-${id}`, `account-${id}`);
-    await start(place);
+    const [slot] = acquire(slots, `hanging-${id}`, `account-${id}`);
+    await start(slot);
   }
   expect(acquire(slots, 'hanging-0', 'account-0')).toHaveLength(1);
   now = 1_001;
@@ -183,101 +190,120 @@ it('treats a subscription as slow once a call has hung for a second', async () =
   expect(acquire(slots, 'unknown', 'unknown')).toHaveLength(1);
 });
 
-it('sends tests at once, but no more of an account than an eighth of the free slots', async () => {
+it('starts immediate deliveries at once, but no more of an account than an eighth of the free slots', async () => {
   const slots = new DeliverySlots(400, 1);
-  const tests: Place[] = [];
-  for (let taken = acquireTest(slots, '1', 'busy'); taken.length > 0;) {
+  const tests: Slot[] = [];
+  for (let taken = acquireImmediate(slots, '1', 'busy'); taken.length > 0;) {
     tests.push(...taken);
-    taken = acquireTest(slots, '1', 'busy');
+    taken = acquireImmediate(slots, '1', 'busy');
   }
   expect(tests).toHaveLength(45);
-  expect(acquireTest(slots, '2', 'other')).toHaveLength(1);
+  expect(acquireImmediate(slots, '2', 'other')).toHaveLength(1);
   expect(fill(slots, 'healthy', 'busy')).toHaveLength(2);
   expect(await Promise.all(tests.map(start))).not.toContain(false);
   tests[0]!.end(QUICK);
-  expect(acquireTest(slots, '1', 'busy')).toHaveLength(1);
+  expect(acquireImmediate(slots, '1', 'busy')).toHaveLength(1);
 });
 
-it('admits a queued delivery when a place is free, and notifies of each released place', async () => {
+it('reserves a slot for a queued delivery when one is free, and tells when one is released', async () => {
   const slots = new DeliverySlots(2, 2);
-  let room = 0;
-  slots.onRoom = () => (room += 1);
-  const first = await slots.enter();
-  const second = await slots.enter();
-  let entered = false;
-  const third = slots.enter().finally(() => (entered = true));
+  let released = 0;
+  const first = await slots.reserve();
+  const second = await slots.reserve();
+  void slots.released().then(() => (released += 1));
+  let isReserved = false;
+  const third = slots.reserve().finally(() => (isReserved = true));
+  expect(first.assign(owner())).toBe(true);
   await vi.advanceTimersByTimeAsync(0);
-  expect(entered).toBe(false);
-  const places = first.exchange(() => acquire(slots));
-  expect(places).toHaveLength(1);
-  expect(room).toBe(1);
-  second.end();
-  (await third).end();
-  places![0]!.end();
+  expect([isReserved, released]).toEqual([false, 0]);
+  second.release();
+  (await third).release();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(released).toBe(1);
+  first.release();
   expect(slots.free).toBe(2);
+});
+
+it('releases a reserved slot if the limits leave none for its delivery', async () => {
+  const slots = new DeliverySlots(8, 1);
+  fill(slots);
+  const slot = await slots.reserve();
+  const released = slots.released();
+  expect(slot.assign(owner())).toBe(false);
+  await released;
+  expect(slots.free).toBe(6);
+});
+
+it('assigns the last free slot to the delivery for which it is reserved', async () => {
+  const slots = new DeliverySlots(1, 1);
+  const slot = await slots.reserve();
+  expect(acquire(slots)).toEqual([]);
+  expect(slot.assign(owner())).toBe(true);
+  expect(await start(slot)).toBe(true);
 });
 
 it('wants more of a subscription when fewer wait than half of its cap', async () => {
   const slots = new DeliverySlots(400, 8);
   await call(slots, QUICK, 10);
-  const places = fill(slots);
-  expect(places).toHaveLength(16);
+  const acquired = fill(slots);
+  expect(acquired).toHaveLength(16);
   expect(slots.wantsMore('1')).toBe(false);
-  for (const place of places.splice(0, 4)) {
-    await start(place);
-    place.end(QUICK);
+  for (const slot of acquired.splice(0, 4)) {
+    await start(slot);
+    slot.end(QUICK);
   }
   expect(slots.wantsMore('1')).toBe(false);
-  places[0]!.end();
+  acquired[0]!.release();
   expect(slots.wantsMore('1')).toBe(true);
 });
 
-it('gives back each place and each entry once, however often they are ended', async () => {
+it('takes back each slot once, assigned or reserved, however often it is released', async () => {
   const slots = new DeliverySlots(8, 4);
-  const [place] = acquire(slots);
-  await start(place);
-  for (let n = 0; n < 3; n += 1) place!.end(QUICK);
-  const entry = await slots.enter();
-  for (let n = 0; n < 3; n += 1) entry.end();
+  const [slot] = acquire(slots);
+  await start(slot);
+  for (let n = 0; n < 3; n += 1) slot!.end(QUICK);
+  const reserved = await slots.reserve();
+  for (let n = 0; n < 3; n += 1) reserved.release();
   expect(slots.free).toBe(8);
-  expect(entry.exchange(() => acquire(slots))).toBeUndefined();
+  expect(reserved.assign(owner())).toBe(false);
   expect(fill(slots)).toHaveLength(4);
 });
 
-it('gives back an entry for which no place could be taken, and admits the next delivery', async () => {
+it('takes back a reserved slot whose assignment fails, and gives it to the next delivery', async () => {
   const slots = new DeliverySlots(1, 1);
-  const entry = await slots.enter();
-  const next = slots.enter();
-  const broken = () => {
+  const slot = await slots.reserve();
+  const next = slots.reserve();
+  vi.spyOn(CallLimiter.prototype, 'isSlow', 'get').mockImplementationOnce(() => {
     throw new Error('broken');
-  };
-  expect(() => entry.exchange(broken)).toThrow('broken');
-  (await next).end();
+  });
+  expect(() => slot.assign(owner())).toThrow('broken');
+  slot.release();
+  (await next).release();
   expect(slots.free).toBe(1);
 });
 
-it('starts a waiting delivery when a call fails on our own side, and judges nothing by it', async () => {
+it('starts a waiting delivery when a call fails on our own side, and does not judge the target by it', async () => {
   const slots = new DeliverySlots(8, 4);
   const [first, second] = fill(slots);
   await start(first);
   const waiting = start(second);
-  first!.end();
+  first!.release();
   expect(await waiting).toBe(true);
-  second!.end();
+  second!.release();
   // The cap is still one call, with one waiting.
   expect(fill(slots)).toHaveLength(2);
 });
 
-it('gives back a place although its clock fails', async () => {
+it('takes back a slot although its clock fails', async () => {
   let fails = false;
   const slots = new DeliverySlots(8, 4, () => {
     if (fails) throw new Error('no clock');
     return 0;
   });
-  const [place] = acquire(slots);
-  await start(place);
+  const [slot] = acquire(slots);
+  await start(slot);
   fails = true;
-  expect(() => place!.end(QUICK)).toThrow('no clock');
+  expect(() => slot!.end(QUICK)).toThrow('no clock');
   fails = false;
   expect(slots.free).toBe(8);
   expect(fill(slots)).toHaveLength(2);

@@ -1,260 +1,281 @@
 import { LRUCache } from '#libs/kernel';
-import { type Call, Subscription } from './subscription-calls.js';
+import { type Call, CallLimiter } from './call-limiter.js';
 
-/** Limit of an account's places, as a multiple of the free slots. */
+/** Limit of an account's slots, as a multiple of the free slots. */
 const ACCOUNT_SHARE = 2;
-/** Share of slots reserved for quick subscriptions with few places, since hanging calls cannot be undone. */
+/** Share of slots reserved for quick subscriptions with few slots, since hanging calls cannot be undone. */
 const RESERVE = 1 / 8;
-/** How many places count as few. */
+/** How many slots count as few. */
 const FEW = 4;
-/** Limit of an account's places beyond its share, as a multiple of the free slots: its quick calls may all hang at once. */
+/** Limit of an account's slots beyond its share, as a multiple of the free slots: its quick calls may all hang at once. */
 const BEYOND_SHARE = 1 / 2;
 /** Limit for all slow subscriptions together, as a share of all slots. */
 const SLOW_SHARE = 1 / 2;
-/** Limit for the tests of one account, as a share of the free slots. */
-const TEST_SHARE = 1 / 8;
-/** How many recently called subscriptions without a place are remembered. */
+/** Limit for the immediate deliveries of one account, as a share of the free slots. */
+const IMMEDIATE_SHARE = 1 / 8;
+/** How many recently called subscriptions without a slot are remembered. */
 const REMEMBERED = 10_000;
 
-/** Whose deliveries need places. */
-export interface PlaceFor {
+/** Whose delivery needs a slot. */
+export interface SlotOwner {
   webhookId: string;
   accountId: string;
-  /** Only tests, which are sent at once, whatever their subscription has in flight. */
-  tests: boolean;
+  /** A test: its call starts at once, whatever its subscription has in flight. */
+  immediate: boolean;
+}
+
+/** Whose a slot is, and which limits it counts against. */
+interface Assignment {
+  owner: SlotOwner;
+  calls: CallLimiter;
+  isBeyondShare: boolean;
 }
 
 /**
- * A place for one delivery and its call. Whoever holds it calls {@link end} in a `finally`, so that nothing that
- * fails between taking the place and the end of the call can leave the subscription blocked.
+ * A slot for one delivery and its call. The holder calls {@link release} in a `finally`, so that no failure between
+ * acquiring the slot and the end of the call can leave the subscription blocked.
  */
-export class Place {
+export class Slot {
   private isCalling = false;
-  private hasEnded = false;
+  private isReleased = false;
 
-  /** @param free gives the place back to the worker */
+  /** @param assignment absent while the subscription of its delivery is unknown */
   constructor(
-    private readonly subscription: Subscription,
-    private readonly isTest: boolean,
-    private readonly free: () => void,
+    private readonly slots: DeliverySlots,
+    private assignment?: Assignment,
   ) {}
 
   /**
-   * @param leasedAt when the lease was requested, by the clock of {@link DeliverySlots}
-   * @returns whether the call may start; false after waiting too long for an earlier call to end, or if the
-   * subscription was blocked since `leasedAt`. A test starts regardless
+   * Assigns a reserved slot, now that its delivery is known.
+   * @returns false if the limits leave no slot for it; this one is then released
    */
-  async start(leasedAt: number): Promise<boolean> {
-    if (this.isTest) this.subscription.startAtOnce();
-    this.isCalling = this.isTest || (await this.subscription.start(leasedAt));
-    return this.isCalling;
+  assign(owner: SlotOwner): boolean {
+    if (this.isReleased) return false;
+    this.isReleased = true;
+    this.assignment = this.slots.exchange(owner);
+    this.isReleased = this.assignment === undefined;
+    return !this.isReleased;
   }
 
   /**
-   * Gives the place back, once, however often it is called.
-   * @param call absent if there was none, or if it failed on our own side, which says nothing about the target
+   * @param leasedAt when the lease was requested, by the clock of {@link DeliverySlots}
+   * @returns whether the call may start; false once the worker stops, after waiting too long for an earlier call to
+   * end, or if the subscription was blocked since `leasedAt`. An immediate delivery neither waits nor is blocked
    */
-  end(call?: Call): void {
-    if (this.hasEnded) return;
-    this.hasEnded = true;
+  async start(leasedAt: number): Promise<boolean> {
+    const { assignment } = this;
+    if (!assignment || this.slots.isStopped) return false;
+    const { calls, owner } = assignment;
+    if (owner.immediate) calls.startAtOnce();
+    this.isCalling = owner.immediate || (await calls.start(leasedAt));
+    return this.isCalling;
+  }
+
+  /** Prevents the start of its subscription's deliveries that were leased up to now. */
+  block(): void {
+    this.assignment?.calls.block();
+  }
+
+  /** Ends the call, by which the target is judged, and releases the slot. */
+  end(call: Call): void {
+    this.giveBack(call);
+  }
+
+  /**
+   * Gives the slot back, once, however often it is called. A call in flight counts as failed on our own side, which
+   * says nothing about the target.
+   */
+  release(): void {
+    this.giveBack(undefined);
+  }
+
+  private giveBack(call: Call | undefined): void {
+    if (this.isReleased) return;
+    this.isReleased = true;
     try {
-      if (this.isCalling) this.subscription.end(call);
+      if (this.isCalling) this.assignment?.calls.end(call);
     } finally {
-      this.free();
+      this.slots.giveBack(this.assignment);
     }
-  }
-}
-
-/** A place for a queued delivery whose subscription is not yet known. */
-export class Entry {
-  private hasEnded = false;
-
-  /** @param give gives the place back, after `acquire` */
-  constructor(private readonly give: <Acquired>(acquire: () => Acquired) => Acquired) {}
-
-  /** Exchanges it for the place that `acquire` takes, before anybody else can. */
-  exchange<Acquired>(acquire: () => Acquired): Acquired | undefined {
-    if (this.hasEnded) return undefined;
-    this.hasEnded = true;
-    return this.give(acquire);
-  }
-
-  /** Gives the place back if it was not exchanged. */
-  end(): void {
-    this.exchange(() => undefined);
   }
 }
 
 /**
  * A semaphore for a worker's calls in flight, shared so that no account or subscription delays another.
  *
- * A delivery first acquires a {@link Place}. Its call then starts at once, or when an earlier call to the same
- * subscription ends. Four limits apply to places: the worker's slots, the subscription's cap, the
- * account's share (twice the free slots, as in a network switch's shared buffer), and half of all slots
- * for all slow subscriptions together. Beyond the last two, quick subscriptions always get a few places, and an
- * eighth of all slots is reserved for these; an account gets fewer of them the fewer are free.
+ * A delivery first acquires a {@link Slot}. Its call then starts at once, or when an earlier call to the same
+ * subscription ends. Four limits apply: the worker's slots, the subscription's cap, the account's share (twice the
+ * free slots, as in a network switch's shared buffer), and half of all slots for all slow subscriptions together.
+ * Beyond the last two, quick subscriptions always get a few slots, and an eighth of all slots is reserved for these;
+ * an account gets fewer of them the fewer are free.
  */
 export class DeliverySlots {
-  /** Called after each release of a place. */
-  onRoom: () => void = () => undefined;
-  /** Subscriptions without a place. */
-  private readonly others = new LRUCache<string, Subscription>({ max: REMEMBERED });
-  private readonly active = new Map<string, Subscription>();
+  /** Whether {@link stop} was called. */
+  isStopped = false;
+  /** The limiters of subscriptions with slots, and of others that were called recently. */
+  private readonly active = new Map<string, CallLimiter>();
+  private readonly others = new LRUCache<string, CallLimiter>({ max: REMEMBERED });
   private readonly byAccount = new Map<string, number>();
   private readonly beyondByAccount = new Map<string, number>();
-  private readonly testsByAccount = new Map<string, number>();
-  private readonly entering: (() => void)[] = [];
-  private readonly reserve: number;
+  private readonly immediateByAccount = new Map<string, number>();
+  private readonly reserving: (() => void)[] = [];
+  private readonly awaitingRelease: (() => void)[] = [];
+  private readonly spare: number;
   private taken = 0;
 
   /**
-   * @param slots maximum of calls in flight
+   * @param total maximum of calls in flight
    * @param bound maximum of calls in flight to one subscription
    */
   constructor(
-    private readonly slots: number,
+    private readonly total: number,
     private readonly bound: number,
     private readonly now: () => number = () => performance.now(),
   ) {
-    this.reserve = Math.floor(slots * RESERVE);
+    this.spare = Math.floor(total * RESERVE);
   }
 
   get free(): number {
-    return this.slots - this.taken;
+    return this.total - this.taken;
   }
 
-  /** Takes a place for a delivery whose subscription is not yet known. Waits until one is free. */
-  async enter(): Promise<Entry> {
-    if (this.free <= 0) await new Promise<void>((resolve) => this.entering.push(resolve));
+  /** Acquires up to `most` slots; for a slow subscription, or for immediate deliveries, at most one. */
+  acquire(owner: SlotOwner, most = 1): Slot[] {
+    return this.assignments(owner, most).map((assignment) => new Slot(this, assignment));
+  }
+
+  /** Takes a slot for a delivery whose subscription is not yet known. Waits until one is free. */
+  async reserve(): Promise<Slot> {
+    if (this.free <= 0) await new Promise<void>((resolve) => this.reserving.push(resolve));
     else this.taken += 1;
-    return new Entry(this.exchange);
+    return new Slot(this);
   }
 
-  /** Takes up to `most` places; for a slow subscription, or for tests, at most one. */
-  acquire(wanted: PlaceFor, most = 1): Place[] {
-    const { webhookId, accountId, tests } = wanted;
-    const subscription = this.of(webhookId);
-    const shared = tests
-      ? this.roomForTests(accountId)
-      : Math.max(0, this.sharedRoom(subscription, accountId));
-    const beyond = tests ? 0 : this.roomBeyond(subscription, accountId);
-    const places = Math.min(subscription.isSlow ? 1 : most, Math.max(shared, beyond));
-    if (places <= 0) return [];
-    this.add(subscription, wanted, places);
-    count(this.beyondByAccount, accountId, Math.max(0, places - shared));
-    return Array.from({ length: places }, (_, number) => {
-      const free = (): void => {
-        if (number >= shared) count(this.beyondByAccount, accountId, -1);
-        this.release(subscription, wanted);
-      };
-      return new Place(subscription, tests, free);
-    });
+  /** Resolves when a slot is released. */
+  released(): Promise<void> {
+    return new Promise((resolve) => this.awaitingRelease.push(resolve));
   }
 
-  /** Prevents the start of deliveries leased up to now. */
-  block(webhookId: string): void {
-    this.of(webhookId).block();
-  }
-
-  /** Prevents the start of waiting deliveries. */
+  /** Starts no more calls. Calls in flight continue. */
   stop(): void {
-    for (const subscription of this.active.values()) subscription.stop();
+    this.isStopped = true;
+    for (const calls of this.active.values()) calls.stop();
   }
 
   /** Whether to claim more of a subscription's deliveries: fewer wait here than half of its cap. */
   wantsMore(webhookId: string): boolean {
-    return this.of(webhookId).wantsMore;
+    return this.limiterOf(webhookId).wantsMore;
+  }
+
+  /** Exchanges a reserved slot for one of `owner`, before another delivery can take it. For {@link Slot}. */
+  exchange(owner: SlotOwner): Assignment | undefined {
+    this.taken -= 1;
+    let assignment: Assignment | undefined;
+    try {
+      [assignment] = this.assignments(owner, 1);
+    } finally {
+      if (!assignment) this.admit();
+    }
+    return assignment;
+  }
+
+  /** Takes a slot back. For {@link Slot}. @param assignment absent if it was only reserved */
+  giveBack(assignment: Assignment | undefined): void {
+    if (assignment) this.count(assignment, -1);
+    this.taken -= 1;
+    this.admit();
+  }
+
+  private assignments(owner: SlotOwner, most: number): Assignment[] {
+    const { webhookId, accountId, immediate } = owner;
+    const calls = this.limiterOf(webhookId);
+    const shared = immediate
+      ? this.roomForImmediate(accountId)
+      : Math.max(0, this.sharedRoom(calls, accountId));
+    const beyond = immediate ? 0 : this.roomBeyond(calls, accountId);
+    const slots = Math.min(calls.isSlow ? 1 : most, Math.max(shared, beyond));
+    if (slots <= 0) return [];
+    this.active.set(webhookId, calls);
+    return Array.from({ length: slots }, (_, number) => {
+      const assignment = { owner, calls, isBeyondShare: number >= shared };
+      this.count(assignment, 1);
+      this.taken += 1;
+      return assignment;
+    });
   }
 
   /**
    * A customer may request many tests of hanging targets, so tests have a limit for each account that leaves
    * room for its other calls.
    */
-  private roomForTests(accountId: string): number {
-    const tests = this.testsByAccount.get(accountId) ?? 0;
-    return tests < Math.ceil(this.free * TEST_SHARE) ? 1 : 0;
+  private roomForImmediate(accountId: string): number {
+    const held = this.immediateByAccount.get(accountId) ?? 0;
+    return held < Math.ceil(this.free * IMMEDIATE_SHARE) ? 1 : 0;
   }
 
-  private sharedRoom(subscription: Subscription, accountId: string): number {
-    const slow = subscription.isSlow
-      ? Math.ceil(this.slots * SLOW_SHARE) - this.takenBySlow()
-      : Infinity;
+  private sharedRoom(calls: CallLimiter, accountId: string): number {
+    const slow = calls.isSlow ? Math.ceil(this.total * SLOW_SHARE) - this.takenBySlow() : Infinity;
     return Math.min(
-      subscription.most - subscription.places,
-      this.free - this.reserve,
+      calls.room,
+      this.free - this.spare,
       this.roomIn(ACCOUNT_SHARE, this.byAccount.get(accountId)),
       slow,
     );
   }
 
-  private roomBeyond(subscription: Subscription, accountId: string): number {
-    if (!subscription.isQuick) return 0;
+  private roomBeyond(calls: CallLimiter, accountId: string): number {
+    if (!calls.isQuick) return 0;
     return Math.min(
-      subscription.most - subscription.places,
-      FEW - subscription.places,
+      calls.room,
+      FEW - calls.slots,
       this.free,
       this.roomIn(BEYOND_SHARE, this.beyondByAccount.get(accountId)),
     );
   }
 
-  /** How many more places a holder of `held` may take: its share is a multiple of the slots that are then still free. */
+  /** How many more slots a holder of `held` may take: its share is a multiple of the slots that are then still free. */
   private roomIn(share: number, held = 0): number {
     return Math.ceil((this.free * share - held) / (1 + share));
   }
 
   private takenBySlow(): number {
     let taken = 0;
-    for (const each of this.active.values()) if (each.isSlow) taken += each.places;
+    for (const calls of this.active.values()) if (calls.isSlow) taken += calls.slots;
     return taken;
   }
 
-  private of(webhookId: string): Subscription {
+  private limiterOf(webhookId: string): CallLimiter {
     const known = this.active.get(webhookId) ?? this.others.get(webhookId);
     if (known) return known;
-    const subscription = new Subscription(this.bound, this.now);
-    this.others.set(webhookId, subscription);
-    return subscription;
+    const calls = new CallLimiter(this.bound, this.now);
+    this.others.set(webhookId, calls);
+    return calls;
   }
 
-  private add(subscription: Subscription, of: PlaceFor, places: number): void {
-    subscription.places += places;
-    this.active.set(of.webhookId, subscription);
-    count(this.byAccount, of.accountId, places);
-    if (of.tests) count(this.testsByAccount, of.accountId, places);
-    this.taken += places;
-  }
-
-  private release(subscription: Subscription, { webhookId, accountId, tests }: PlaceFor): void {
-    subscription.places -= 1;
-    if (subscription.places === 0) {
+  private count({ owner, calls, isBeyondShare }: Assignment, change: 1 | -1): void {
+    const { webhookId, accountId, immediate } = owner;
+    calls.slots += change;
+    if (calls.slots === 0) {
       this.active.delete(webhookId);
-      this.others.set(webhookId, subscription);
+      this.others.set(webhookId, calls);
     }
-    count(this.byAccount, accountId, -1);
-    if (tests) count(this.testsByAccount, accountId, -1);
-    this.give(1);
+    add(this.byAccount, accountId, change);
+    if (isBeyondShare) add(this.beyondByAccount, accountId, change);
+    if (immediate) add(this.immediateByAccount, accountId, change);
   }
 
-  private readonly exchange = <Acquired>(acquire: () => Acquired): Acquired => {
-    this.taken -= 1;
-    try {
-      return acquire();
-    } finally {
-      this.give(0);
-    }
-  };
-
-  private give(places: number): void {
-    this.taken -= places;
-    while (this.free > 0 && this.entering.length > 0) {
+  /** Gives free slots to deliveries that wait for one. */
+  private admit(): void {
+    while (this.free > 0 && this.reserving.length > 0) {
       this.taken += 1;
-      this.entering.shift()!();
+      this.reserving.shift()!();
     }
-    this.onRoom();
+    if (this.awaitingRelease.length === 0) return;
+    for (const resolve of this.awaitingRelease.splice(0)) resolve();
   }
 }
 
-function count(counts: Map<string, number>, key: string, change: number): void {
+function add(counts: Map<string, number>, key: string, change: number): void {
   const next = (counts.get(key) ?? 0) + change;
   if (next === 0) counts.delete(key);
   else counts.set(key, next);

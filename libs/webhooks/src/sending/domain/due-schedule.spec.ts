@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import type { Place } from './delivery-slots.js';
+import type { Slot } from './delivery-slots.js';
 import { type DueClaim, DueSchedule, type DueWork } from './due-schedule.js';
 
 let now: number;
@@ -17,10 +17,10 @@ const work = (webhookId: string, change: Partial<DueWork> = {}): DueWork => ({
   ...change,
 });
 
-const places = (count: number) => Array.from({ length: count }, () => ({}) as Place);
+const slots = (count: number) => Array.from({ length: count }, () => ({}) as Slot);
 
 const all = (most = Infinity) =>
-  schedule.pick((_, wanted) => places(Math.min(wanted, most))).map(({ webhookId }) => webhookId);
+  schedule.pick((_, wanted) => slots(Math.min(wanted, most))).map(({ webhookId }) => webhookId);
 
 const claimOf = (webhookId: string, most: number): DueClaim => ({
   webhookId,
@@ -29,83 +29,83 @@ const claimOf = (webhookId: string, most: number): DueClaim => ({
   most,
   dueForMs: Infinity,
   probe: false,
-  tests: false,
+  immediate: false,
 });
 
 it('picks only due work', () => {
-  schedule.note(work('due'));
-  schedule.note(work('later', { dueInMs: 500 }));
+  schedule.add(work('due'));
+  schedule.add(work('later', { dueInMs: 500 }));
   expect(all()).toEqual(['due']);
-  schedule.claimed(claimOf('due', 4), 0, now + 1);
+  schedule.recordClaim(claimOf('due', 4), 0, now + 1);
   expect([schedule.dueInMs, all()]).toEqual([500, []]);
   now += 500;
   expect([schedule.dueInMs, all()]).toEqual([0, ['later']]);
 });
 
 it('serves accounts round-robin, and then their subscriptions', () => {
-  for (const id of ['1', '2', '3']) schedule.note(work(id, { accountId: 'many' }));
-  schedule.note(work('one', { accountId: 'few' }));
+  for (const id of ['1', '2', '3']) schedule.add(work(id, { accountId: 'many' }));
+  schedule.add(work('one', { accountId: 'few' }));
   expect(all()).toEqual(['1', 'one', '2', '3']);
 });
 
 it('checks each subscription once for a claim', () => {
-  for (let id = 0; id < 9; id += 1) schedule.note(work(String(id), { accountId: String(id % 2) }));
+  for (let id = 0; id < 9; id += 1) schedule.add(work(String(id), { accountId: String(id % 2) }));
   for (let claim = 0; claim < 5; claim += 1) {
     expect(all(1).toSorted()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
   }
 });
 
 it('continues with the next subscription after the last claim', () => {
-  for (let id = 0; id < 60; id += 1) schedule.note(work(String(id)));
+  for (let id = 0; id < 60; id += 1) schedule.add(work(String(id)));
   const first = all();
   expect(first).toHaveLength(50);
   expect(all().slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, n) => String(50 + n)));
 });
 
-it('skips a subscription without free places', () => {
-  schedule.note(work('full'));
-  schedule.note(work('free'));
-  const picked = schedule.pick(({ webhookId }, most) => places(webhookId === 'full' ? 0 : most));
+it('skips a subscription without free slots', () => {
+  schedule.add(work('full'));
+  schedule.add(work('free'));
+  const picked = schedule.pick(({ webhookId }, most) => slots(webhookId === 'full' ? 0 : most));
   expect(picked).toMatchObject([{ webhookId: 'free', most: 4 }]);
 });
 
 it('doubles the size of claims while they are filled, and stops when one is not', () => {
-  schedule.note(work('1'));
+  schedule.add(work('1'));
   const sizes: number[] = [];
   for (let claims = 0; claims < 6; claims += 1) {
-    const claim = schedule.pick((_, most) => places(most))[0]!;
+    const claim = schedule.pick((_, most) => slots(most))[0]!;
     sizes.push(claim.most);
-    schedule.claimed(claim, claim.most, now);
+    schedule.recordClaim(claim, claim.most, now);
   }
   expect(sizes).toEqual([4, 8, 16, 32, 50, 50]);
-  const claim = schedule.pick((_, most) => places(most))[0]!;
+  const claim = schedule.pick((_, most) => slots(most))[0]!;
   now += 1;
-  schedule.claimed(claim, 49, now);
+  schedule.recordClaim(claim, 49, now);
   expect(all()).toEqual([]);
 });
 
-it('keeps work that was noted during a claim', () => {
-  schedule.note(work('1'));
-  const claim = schedule.pick((_, most) => places(most))[0]!;
+it('keeps work that was added during a claim', () => {
+  schedule.add(work('1'));
+  const claim = schedule.pick((_, most) => slots(most))[0]!;
   const begunAt = now;
   now += 5;
-  schedule.note(work('1'));
-  schedule.claimed(claim, 1, begunAt);
+  schedule.add(work('1'));
+  schedule.recordClaim(claim, 1, begunAt);
   expect(all()).toEqual(['1']);
 });
 
-it('combines work from scans with noted work', () => {
-  schedule.note(work('of another day', { day: 2 }));
-  schedule.found([work('found', { oldestInMs: -70 })], now);
+it('combines work from scans with added work', () => {
+  schedule.add(work('of another day', { day: 2 }));
+  schedule.addFound([work('found', { oldestInMs: -70 })], now);
   expect(schedule.days()).toEqual(new Set([1, 2]));
-  const picked = schedule.pick((_, most) => places(most));
+  const picked = schedule.pick((_, most) => slots(most));
   expect(picked).toMatchObject([{ webhookId: 'of another day' }, { dueForMs: 70 }]);
 });
 
 it('postpones work that a scan finds to be due later', () => {
-  schedule.note(work('1'));
+  schedule.add(work('1'));
   now += 5;
-  schedule.found([work('1', { dueInMs: 100 })], now);
+  schedule.addFound([work('1', { dueInMs: 100 })], now);
   expect(all()).toEqual([]);
   now += 100;
   expect(all()).toEqual(['1']);
@@ -113,23 +113,23 @@ it('postpones work that a scan finds to be due later', () => {
 
 it('claims nothing early and skips nothing, however long a scan took', () => {
   now += 5;
-  schedule.found([work('1', { dueInMs: 100, oldestInMs: 100 })], now - 5);
+  schedule.addFound([work('1', { dueInMs: 100, oldestInMs: 100 })], now - 5);
   now += 99;
   expect(all()).toEqual([]);
   now += 1;
-  expect(schedule.pick((_, most) => places(most))).toMatchObject([{ dueForMs: 5 }]);
+  expect(schedule.pick((_, most) => slots(most))).toMatchObject([{ dueForMs: 5 }]);
 });
 
-it('does not postpone work that was noted after the scan began', () => {
+it('does not postpone work that was added after the scan began', () => {
   const begunAt = now;
   now += 5;
-  schedule.note(work('1'));
-  schedule.found([work('1', { dueInMs: 100, oldestInMs: 100 })], begunAt);
-  expect(schedule.pick((_, most) => places(most))).toMatchObject([{ dueForMs: Infinity }]);
+  schedule.add(work('1'));
+  schedule.addFound([work('1', { dueInMs: 100, oldestInMs: 100 })], begunAt);
+  expect(schedule.pick((_, most) => slots(most))).toMatchObject([{ dueForMs: Infinity }]);
 });
 
 it('notices due work within 10 ms', () => {
-  for (const dueInMs of [1, 3]) schedule.note(work(String(dueInMs), { dueInMs }));
+  for (const dueInMs of [1, 3]) schedule.add(work(String(dueInMs), { dueInMs }));
   now += 1;
   expect(all()).toEqual(['1']);
   now += 10;
@@ -137,11 +137,11 @@ it('notices due work within 10 ms', () => {
 });
 
 it('bounds how long the oldest has been due, including while it was blocked', () => {
-  schedule.found([work('1', { dueInMs: 10, oldestInMs: -500 })], now);
-  schedule.note(work('2', { dueInMs: 10, oldestInMs: 10 }));
+  schedule.addFound([work('1', { dueInMs: 10, oldestInMs: -500 })], now);
+  schedule.add(work('2', { dueInMs: 10, oldestInMs: 10 }));
   now += 10;
-  schedule.note(work('2', { dueInMs: 400, oldestInMs: 400 }));
-  const picked = schedule.pick((_, most) => places(most));
+  schedule.add(work('2', { dueInMs: 400, oldestInMs: 400 }));
+  const picked = schedule.pick((_, most) => slots(most));
   expect(picked.map(({ webhookId, dueForMs }) => [webhookId, dueForMs]).toSorted()).toEqual([
     ['1', 510],
     ['2', 0],
@@ -149,11 +149,11 @@ it('bounds how long the oldest has been due, including while it was blocked', ()
 });
 
 it('claims a single delivery as a probe', () => {
-  schedule.found([work('1', { probe: true })], now);
-  expect(schedule.pick((_, most) => places(most))).toMatchObject([{ probe: true, most: 1 }]);
+  schedule.addFound([work('1', { probe: true })], now);
+  expect(schedule.pick((_, most) => slots(most))).toMatchObject([{ probe: true, most: 1 }]);
 });
 
-it('keeps tests separate, which are never blocked', () => {
-  schedule.found([work('1', { dueInMs: 9_000 }), work('1', { tests: true })], now);
-  expect(schedule.pick((_, most) => places(most))).toMatchObject([{ tests: true }]);
+it('keeps immediate deliveries separate, which are never blocked', () => {
+  schedule.addFound([work('1', { dueInMs: 9_000 }), work('1', { immediate: true })], now);
+  expect(schedule.pick((_, most) => slots(most))).toMatchObject([{ immediate: true }]);
 });

@@ -1,5 +1,5 @@
 import { RoundRobin } from '#libs/kernel';
-import type { Place, PlaceFor } from './delivery-slots.js';
+import type { Slot, SlotOwner } from './delivery-slots.js';
 
 /** Waiting deliveries of a subscription in one partition of PostgreSQL, and when they are due. */
 export interface DueWork {
@@ -13,8 +13,8 @@ export interface DueWork {
   oldestInMs?: number;
   /** The circuit is half-open once this is due, so one delivery may be sent as a probe. */
   probe?: boolean;
-  /** Only tests, which are never blocked. */
-  tests?: boolean;
+  /** Only immediate deliveries, which are never blocked. */
+  immediate?: boolean;
 }
 
 /** A request to claim up to `most` deliveries of a subscription, oldest first. */
@@ -26,12 +26,12 @@ export interface DueClaim {
   /** Upper bound of the time in ms for which the oldest has been due; Infinity if unknown. */
   dueForMs: number;
   probe: boolean;
-  tests: boolean;
+  immediate: boolean;
 }
 
-/** A claim with a place for each delivery. */
-export interface HeldClaim extends DueClaim {
-  places: Place[];
+/** A claim with a slot for each delivery. */
+export interface SlottedClaim extends DueClaim {
+  slots: Slot[];
 }
 
 interface Entry extends Omit<DueClaim, 'dueForMs'> {
@@ -39,8 +39,8 @@ interface Entry extends Omit<DueClaim, 'dueForMs'> {
   dueAt: number;
   /** No delivery is due before this time. */
   oldestAt: number;
-  /** When this was last noted other than by a scan. */
-  notedAt: number;
+  /** When it was last added other than by a scan. */
+  addedAt: number;
 }
 
 /** Size of a subscription's first claim, when the number of due deliveries is unknown. */
@@ -49,16 +49,16 @@ const FIRST_CLAIM = 4;
 const LARGEST_CLAIM = 50;
 /** Most deliveries in a claim. */
 const LARGEST_BATCH = 200;
-/** Most subscriptions that are checked for free places before a claim is sent. */
+/** Most subscriptions that are checked for free slots before a claim is sent. */
 const EXAMINED = 1_000;
 
 /** Delay in ms before due entries are noticed, because noticing them means visiting all waiting entries. */
 const PROMOTE_MS = 10;
 
 /**
- * What a worker knows about deliveries waiting in PostgreSQL: which subscriptions have some, and when
- * the oldest is due. It learns this from index scans and its own work, so entries may be missing or
- * outdated. Scans add missing entries; claims remove outdated ones.
+ * Schedules a worker's claims: it holds which subscriptions have deliveries waiting in PostgreSQL, and when the oldest
+ * is due. It learns this from index scans and the worker's own deliveries, so entries may be missing or outdated. Scans
+ * add missing entries; claims remove outdated ones.
  *
  * Accounts are served round-robin, and so are the subscriptions of each account.
  */
@@ -84,17 +84,17 @@ export class DueSchedule {
   }
 
   /** Adds work that no scan has found yet. */
-  note(work: DueWork): void {
+  add(work: DueWork): void {
     const entry = this.entryOf(work);
-    entry.notedAt = this.now();
+    entry.addedAt = this.now();
     this.bringForward(entry, work, this.now());
   }
 
   /** Adds the results of a scan that began at `begunAt`. */
-  found(works: readonly DueWork[], begunAt: number): void {
+  addFound(works: readonly DueWork[], begunAt: number): void {
     for (const work of works) {
       const entry = this.entryOf(work);
-      if (entry.notedAt <= begunAt) {
+      if (entry.addedAt <= begunAt) {
         Object.assign(entry, { probe: work.probe ?? false, dueAt: Infinity, oldestAt: Infinity });
       }
       this.bringForward(entry, work, begunAt);
@@ -103,11 +103,11 @@ export class DueSchedule {
 
   /**
    * Chooses what to claim next.
-   * @param acquire takes up to `most` places for a subscription
+   * @param acquire acquires up to `most` slots for a subscription
    */
-  pick(acquire: (work: PlaceFor, most: number) => Place[]): HeldClaim[] {
+  pick(acquire: (work: SlotOwner, most: number) => Slot[]): SlottedClaim[] {
     this.promote();
-    const claims: HeldClaim[] = [];
+    const claims: SlottedClaim[] = [];
     const asked = new Set<Entry>();
     let picked = 0;
     /** Consecutive accounts whose subscriptions were all checked. */
@@ -122,29 +122,29 @@ export class DueSchedule {
       asked.add(entry);
       const wanted = entry.probe ? 1 : Math.min(entry.most, LARGEST_BATCH - picked);
       const dueForMs = this.now() - entry.oldestAt;
-      const places = acquire(entry, wanted);
-      const most = places.length;
+      const slots = acquire(entry, wanted);
+      const most = slots.length;
       if (most === 0) continue;
       picked += most;
-      const { webhookId, accountId, day, probe, tests } = entry;
-      claims.push({ webhookId, accountId, day, most, dueForMs, probe, tests, places });
+      const { webhookId, accountId, day, probe, immediate } = entry;
+      claims.push({ webhookId, accountId, day, most, dueForMs, probe, immediate, slots });
     }
     return claims;
   }
 
   /** Records that a claim begun at `begunAt` found this many. Fewer than requested means no more are due. */
-  claimed(claim: DueClaim, found: number, begunAt: number): void {
+  recordClaim(claim: DueClaim, found: number, begunAt: number): void {
     const entry = this.entries.get(keyOf(claim));
     if (!entry) return;
     if (found === claim.most && !claim.probe) entry.most = Math.min(2 * entry.most, LARGEST_CLAIM);
-    else if (entry.notedAt <= begunAt) this.remove(entry);
+    else if (entry.addedAt <= begunAt) this.remove(entry);
   }
 
   private entryOf(work: DueWork): Entry {
     const key = keyOf(work);
     const known = this.entries.get(key);
     if (known) return known;
-    const { webhookId, accountId, day, probe = false, tests = false } = work;
+    const { webhookId, accountId, day, probe = false, immediate = false } = work;
     const entry: Entry = {
       key,
       webhookId,
@@ -152,10 +152,10 @@ export class DueSchedule {
       day,
       most: FIRST_CLAIM,
       probe,
-      tests,
+      immediate,
       dueAt: Infinity,
       oldestAt: Infinity,
-      notedAt: -Infinity,
+      addedAt: -Infinity,
     };
     this.entries.set(key, entry);
     return entry;
@@ -216,7 +216,7 @@ export class DueSchedule {
 function keyOf({
   day,
   webhookId,
-  tests = false,
-}: Pick<DueWork, 'day' | 'webhookId' | 'tests'>): string {
-  return `${webhookId} ${String(day)} ${tests ? 'tests' : ''}`;
+  immediate = false,
+}: Pick<DueWork, 'day' | 'webhookId' | 'immediate'>): string {
+  return `${webhookId} ${String(day)} ${immediate ? 'immediate' : ''}`;
 }

@@ -2,7 +2,15 @@ import type { Attempt, DeliveryReason } from '../../deliveries/domain/delivery.j
 import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
 import type { DueClaim } from './due-schedule.js';
 import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
-import type { KnownHealth } from './target-verdicts.js';
+import type { Health } from '../../subscriptions/domain/subscription-life.js';
+
+/** The health of a target as it was last read, with the claim of a delivery or later. */
+export interface KnownHealth extends Health {
+  /** The exact stored values: a decision applies only while these are unchanged. */
+  stored: string;
+  /** When it was read, in ms of `performance.now()`. */
+  readAt: number;
+}
 
 /** A delivery that this worker has leased, with its event and the present state of its subscription. */
 export interface LeasedDelivery {
@@ -81,18 +89,14 @@ export abstract class PendingDeliveries {
    * Loads the delivery of a queue job, which has its lease.
    * @returns undefined if it is finished, was leased again since, or is blocked, which ends the lease of the job
    */
-  abstract take(job: DeliveryJob): Promise<LeasedDelivery | undefined>;
+  abstract load(job: DeliveryJob): Promise<LeasedDelivery | undefined>;
 
   /**
    * Leases due deliveries directly from PostgreSQL, oldest first. Cancels them instead if their
    * subscription is off.
-   * @param claims all for this day
+   * @param claims at least one; all of the same day, and either all immediate or none
    */
-  abstract claim(
-    day: number,
-    claims: readonly DueClaim[],
-    kind?: { tests: boolean },
-  ): Promise<LeasedDelivery[]>;
+  abstract claim(claims: readonly DueClaim[]): Promise<LeasedDelivery[]>;
 
   /** Ends the lease of an unsent delivery, which is then due for any worker, at once or after `delayMs`. */
   abstract release(delivery: LeasedDelivery, delayMs?: number): Promise<void>;

@@ -1,4 +1,6 @@
-import type { Attempt, AttemptPhases } from '../../deliveries/domain/delivery.js';
+import type { Attempt, AttemptPhases, SentRequest } from '../../deliveries/domain/delivery.js';
+import { MASK, shownTargetUrl } from '../../subscriptions/domain/target-url.js';
+import type { LeasedDelivery, OpenTarget } from './pending-deliveries.js';
 
 /** One POST to a customer's target. */
 export interface TargetRequest {
@@ -21,4 +23,35 @@ export abstract class TargetClient {
    * @throws what fails on our own side, such as a lack of file descriptors: it says nothing about the target
    */
   abstract post(request: TargetRequest): Promise<TargetAnswer>;
+}
+
+/** A request as its customer may see it: credentials, and values of the customer's own headers, are masked. */
+export function shownRequest(
+  { url, headers }: Pick<OpenTarget, 'url' | 'headers'>,
+  ours: Record<string, string>,
+): SentRequest {
+  const sent = new URL(url);
+  // It is never sent.
+  sent.hash = '';
+  const masked = Object.keys(headers).map((name) => [name, MASK] as const);
+  return {
+    method: 'POST',
+    url: shownTargetUrl(sent.href),
+    headers: {
+      ...((sent.username || sent.password) && { authorization: MASK }),
+      ...Object.fromEntries(masked),
+      ...ours,
+    },
+  };
+}
+
+/** @param startedAt when the call began, as `performance.now()` */
+export function attemptPhases(
+  { attempt, createdAt, takenAt, leasedAt }: LeasedDelivery,
+  startedAt: number,
+  ofCall: AttemptPhases = {},
+): AttemptPhases {
+  if (attempt > 1) return ofCall;
+  const waitedMs = takenAt.getTime() - createdAt.getTime() + startedAt - leasedAt;
+  return { ...ofCall, queued: Math.max(waitedMs, 0) };
 }

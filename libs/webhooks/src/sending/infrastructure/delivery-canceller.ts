@@ -1,20 +1,88 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database } from '#libs/runtime';
-import {
-  CANCELLED_AT_ONCE,
-  cancelOutdated,
-  DAYS_CANCELLED,
-  END_CANCELLING,
-  findOutdated,
-  NEXT_CANCELLING,
-} from './delivery-canceller.statements.js';
+import { BackgroundTasks, Database, prepared, statement } from '#libs/runtime';
 import { PendingDays } from './pending-days.js';
-import type { Span } from '../../partitions/partition-walk.js';
+import { joinDeliveryByKey } from '../../partitions/delivery-by-key.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
 
 /** Even while cancelling millions, leaves half of the time for deliveries. */
 const OPTIONS = { everyMs: 500, share: 0.5 };
 const RUN_MS = 500;
 const BATCH = 1_000;
+/** How many subscriptions one look covers. The next one goes on behind them. */
+const CANCELLED_AT_ONCE = 200;
+
+/**
+ * Subscriptions whose cancelling began more than a minute ago. It does not end earlier because an event
+ * that was being accepted during the switch-off may commit a little later.
+ */
+const MAY_END = `w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute'`;
+
+/** The next subscriptions that may have outdated deliveries. */
+export const NEXT_CANCELLING = prepared<{ after: string }, { id: string; mayEnd: boolean }>(
+  'canceller.next',
+  `
+SELECT id, ${MAY_END} AS "mayEnd" FROM webhooks w WHERE cancelling AND id > @after::bigint
+ORDER BY id LIMIT ${CANCELLED_AT_ONCE}`,
+);
+
+/** How many days {@link cancelOutdated} and {@link findOutdated} may cover. */
+const DAYS_CANCELLED = daysAtOnce('deliveries', 'deliveries', 'deliveries');
+
+/** Whether neither a worker nor the queue has leased the delivery. */
+const IS_FREE_TO_CHANGE = '(claimed_until IS NULL OR claimed_until <= now())';
+
+/**
+ * Marks outdated deliveries as cancelled. Leased ones are left for a later run, so that an attempt in
+ * flight can end and be recorded.
+ */
+export function cancelOutdated(span: Span) {
+  return statement<{ webhookIds: string[]; limit: number }, { id: string }>(`
+WITH off AS (
+  SELECT id, generation, CASE WHEN deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(disabled_reason, 'disabled') END AS reason
+  FROM webhooks WHERE id = ANY (@webhookIds::bigint[]) AND cancelling
+),
+outdated AS (
+  SELECT d.id, off.generation, off.reason FROM off CROSS JOIN LATERAL (
+    SELECT id FROM deliveries
+    WHERE webhook_id = off.id AND state = 'pending' AND generation < off.generation
+      AND ${IS_FREE_TO_CHANGE} AND ${within('id', span)}
+    -- The order of the index on pending rows, so that the planner prefers no other index.
+    ORDER BY next_attempt_at LIMIT @limit::integer
+  ) d
+  LIMIT @limit::integer
+),
+-- Checked again once locked: it may have been leased, or redelivered under the present generation.
+locked AS MATERIALIZED (
+  SELECT d.id, o.reason FROM outdated o
+  ${joinDeliveryByKey('o.id', { lock: 'FOR UPDATE SKIP LOCKED', span })}
+  WHERE d.state = 'pending' AND d.generation < o.generation AND ${IS_FREE_TO_CHANGE}
+)
+UPDATE deliveries d
+SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until = NULL
+FROM locked l WHERE d.id = l.id AND ${within('d.id', span)}
+RETURNING d.id`);
+}
+
+/** Subscriptions that still have outdated deliveries. */
+export function findOutdated(span: Span) {
+  return statement<{ webhookIds: string[] }, { id: string }>(`
+SELECT w.id FROM webhooks w CROSS JOIN LATERAL (
+  SELECT FROM deliveries
+  WHERE webhook_id = w.id AND state = 'pending' AND generation < w.generation
+    AND ${within('id', span)}
+  ORDER BY next_attempt_at LIMIT 1
+) outdated
+WHERE w.id = ANY (@webhookIds::bigint[])`);
+}
+
+/** Ends the cancelling of subscriptions without outdated deliveries. */
+export const END_CANCELLING = prepared<{ webhookIds: string[] }>(
+  'canceller.end',
+  `
+UPDATE webhooks w SET cancelling = false
+WHERE w.id = ANY (@webhookIds::bigint[]) AND ${MAY_END}`,
+);
 
 /**
  * Marks the deliveries of switched-off and deleted subscriptions as cancelled. Runs in every worker, in

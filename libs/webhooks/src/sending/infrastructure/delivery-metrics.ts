@@ -1,9 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '#libs/runtime';
-import { outcomeOf } from '../../statistics/domain/attempt-counts.js';
+import { Database, Metrics } from '#libs/runtime';
+import { outcomeOf } from '../../statistics/domain/attempt-history.js';
 import { type Attempt, ATTEMPT_ERRORS } from '../../deliveries/domain/delivery.js';
 import { HEALTH_CHANGES, type HealthChange } from '../../subscriptions/domain/subscription-life.js';
 import { BullDeliveryQueue } from '../../queue/infrastructure/bull-delivery.queue.js';
+import { countPending, OLDEST_DUE } from './due-deliveries.statements.js';
+import { PendingDays } from './pending-days.js';
+
+/** Limit of the time spent on reading a gauge, as a share: the cost grows with the backlog. */
+const SHARE = 0.05;
+/** A reading that takes at most this long is repeated at every scrape. */
+const SHORT_MS = 500;
 
 /** A worker's metrics of deliveries. */
 @Injectable()
@@ -68,4 +75,61 @@ export class DeliveryMetrics {
   leasesExpired(count: number): void {
     this.expiredLeases.inc(count);
   }
+}
+
+/** Metrics of deliveries waiting in PostgreSQL. Every worker reports them; autoscaling uses them. */
+@Injectable()
+export class BacklogMetrics {
+  constructor(
+    metrics: Metrics,
+    private readonly database: Database,
+    private readonly days: PendingDays,
+  ) {
+    metrics.gauge(
+      'switchhook_oldest_due_age_seconds',
+      'Age of the oldest due delivery that no worker and no queue has; the same in all workers.',
+      cachedIfSlow(() => this.oldestDueS()),
+      'max',
+    );
+    metrics.gauge(
+      'switchhook_pending_deliveries',
+      'Unfinished deliveries; the same in all workers.',
+      cachedIfSlow(() => this.pending()),
+      'max',
+    );
+  }
+
+  private async oldestDueS(): Promise<number> {
+    let oldestMs = 0;
+    for (const day of await this.days.all()) {
+      const [row] = await this.database.run(OLDEST_DUE(day));
+      oldestMs = Math.max(oldestMs, row?.ageMs ?? 0);
+    }
+    return oldestMs / 1_000;
+  }
+
+  private async pending(): Promise<number> {
+    let pending = 0;
+    for (const day of await this.days.all()) {
+      const [row] = await this.database.run(countPending(day));
+      pending += row?.deliveries ?? 0;
+    }
+    return pending;
+  }
+}
+
+/** Caches the value of a slow reading, for a time in proportion to how long it took. */
+export function cachedIfSlow(
+  read: () => Promise<number>,
+  now = () => performance.now(),
+): () => Promise<number> {
+  let last: { value: number; until: number } | undefined;
+  return async () => {
+    const begunAt = now();
+    if (last && begunAt < last.until) return last.value;
+    const value = await read();
+    const tookMs = now() - begunAt;
+    last = tookMs > SHORT_MS ? { value, until: now() + tookMs * (1 / SHARE - 1) } : undefined;
+    return value;
+  };
 }

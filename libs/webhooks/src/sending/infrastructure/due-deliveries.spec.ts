@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { BackgroundTasks, Database, Log, TaskWork } from '#libs/runtime';
 import type { DeliveryRunner, RunResult } from '../domain/delivery-runner.js';
-import { DeliverySlots, type Place } from '../domain/delivery-slots.js';
+import { DeliverySlots, type Slot } from '../domain/delivery-slots.js';
 import { type DueClaim, DueSchedule } from '../domain/due-schedule.js';
 import type { LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
-import type { DeliveriesUnderWay } from './deliveries-under-way.js';
+import type { DeliveriesInFlight } from './deliveries-in-flight.js';
 import { DueDeliveries } from './due-deliveries.js';
 import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
 import type { PendingDays } from './pending-days.js';
@@ -16,7 +16,7 @@ let found: { webhookId: string; dueInMs: number }[];
 let stored: LeasedDelivery[];
 let claims: DueClaim[];
 let flags: [what: unknown, webhooks: string[]][];
-let places: { after: string; limit: number }[];
+let looks: { after: string; limit: number }[];
 let marked: string[];
 let marking: Promise<void>;
 let slots: DeliverySlots;
@@ -31,16 +31,16 @@ beforeEach(() => {
   stored = [];
   claims = [];
   flags = [];
-  places = [];
+  looks = [];
   marked = [];
   logged = [];
   marking = Promise.resolve();
   slots = new DeliverySlots(8, 4);
   outcome = (delivery) => ({ outcome: 'succeeded', delivery }) as RunResult;
   const database = {
-    run: async (statement: unknown, values: (typeof places)[0] & { webhookIds: string[] }) => {
+    run: async (statement: unknown, values: (typeof looks)[0] & { webhookIds: string[] }) => {
       if (statement === LOOK(DAY)) {
-        places.push(values);
+        looks.push(values);
         return found.map(aRow);
       }
       flags.push([statement, values.webhookIds]);
@@ -49,22 +49,23 @@ beforeEach(() => {
     },
   };
   const pending = {
-    claim: async (_day: number, asked: DueClaim[]) => {
+    claim: async (asked: DueClaim[]) => {
       await Promise.resolve();
       claims.push(...asked);
       return asked.flatMap(({ webhookId, most }) => take(webhookId, most));
     },
   };
-  const run = (delivery: LeasedDelivery, place: Place) => {
-    place.end();
+  const run = (delivery: LeasedDelivery, slot: Slot) => {
+    slot.release();
     return Promise.resolve(outcome(delivery));
   };
   const add = vi.fn<(name: string, options: object, work: TaskWork) => void>();
   due = new DueDeliveries(
     database as unknown as Database,
     pending as unknown as PendingDeliveries,
-    { slots, run } as unknown as DeliveryRunner,
-    { run: (_: string, work: () => Promise<RunResult>) => work() } as DeliveriesUnderWay,
+    slots,
+    { run } as unknown as DeliveryRunner,
+    { run: (_: string, work: () => Promise<RunResult>) => work() } as DeliveriesInFlight,
     { all: () => Promise.resolve([DAY]) } as unknown as PendingDays,
     { error: (fields: unknown) => logged.push(fields) } as unknown as Log,
     { add } as unknown as BackgroundTasks,
@@ -76,14 +77,14 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-const OF_1 = { webhookId: '1', accountId: 'a', tests: false };
+const OF_1 = { webhookId: '1', accountId: 'a', immediate: false };
 
 const aRow = (row: object, at: number) => ({
   number: at + 1,
   accountId: 'a',
   oldestInMs: 0,
   probe: false,
-  tests: false,
+  immediate: false,
   ...row,
 });
 
@@ -114,18 +115,18 @@ it('claims deliveries that a scan has found until none is left', async () => {
   expect(claims.map(({ most }) => most)).toEqual([2, 2, 2, 2, 2, 2]);
 });
 
-it('claims no more than it has places for, and continues when one is released', async () => {
+it('claims no more than it has slots for, and continues when one is released', async () => {
   store('1', 10);
   const held = slots.acquire(OF_1, 2);
   expect(held).toHaveLength(2);
   await looked();
   expect(claims).toEqual([]);
-  for (const place of held) place.end();
+  for (const slot of held) slot.release();
   await vi.advanceTimersByTimeAsync(10);
   expect(stored).toEqual([]);
 });
 
-it('checks for places at most ten times a second while there are none', async () => {
+it('checks for slots at most ten times a second while there are none', async () => {
   store('1', 10);
   slots.acquire(OF_1, 2);
   const checks = vi.spyOn(slots, 'wantsMore');
@@ -186,7 +187,7 @@ it('continues a scan where the previous one ended', async () => {
   found = found.slice(0, 20);
   await looked();
   await looked();
-  expect(places).toEqual([
+  expect(looks).toEqual([
     { after: '0', limit: 500 },
     { after: '506', limit: 500 },
     { after: '0', limit: 500 },
@@ -201,25 +202,25 @@ it('claims nothing for a subscription that is off or paused', async () => {
 
 it('claims the rest of a backlog after running one of its deliveries from the queue', async () => {
   store('1', 3);
-  due.othersWait({ id: ID, webhookId: '1', event: { accountId: 'a' } } as LeasedDelivery);
+  due.addBacklog({ id: ID, webhookId: '1', event: { accountId: 'a' } } as LeasedDelivery);
   await vi.advanceTimersByTimeAsync(10);
   expect(stored).toEqual([]);
 });
 
-it('releases its places and pauses when a claim fails', async () => {
+it('releases its slots and pauses when a claim fails', async () => {
   store('1', 1);
-  const take4 = vi.spyOn(slots, 'acquire');
+  const acquiring = vi.spyOn(slots, 'acquire');
   stored = new Proxy([], {
     get: () => {
       throw new Error('PostgreSQL is down');
     },
   });
   await looked();
-  expect(take4).toHaveBeenCalledTimes(1);
+  expect(acquiring).toHaveBeenCalledTimes(1);
   expect(slots.free).toBe(8);
   stored = [];
   await vi.advanceTimersByTimeAsync(500);
-  expect(take4.mock.calls.length).toBeGreaterThan(1);
+  expect(acquiring.mock.calls.length).toBeGreaterThan(1);
 });
 
 it('claims nothing once it is stopped', async () => {
@@ -229,10 +230,10 @@ it('claims nothing once it is stopped', async () => {
   expect(claims).toEqual([]);
 });
 
-it('gives back its places, says why and goes on when it cannot start what it has claimed', async () => {
+it('releases its slots, logs the error and continues when it cannot start what it has claimed', async () => {
   store('1', 1);
   outcome = () => ({ outcome: 'idle' });
-  const claimed = vi.spyOn(DueSchedule.prototype, 'claimed').mockImplementationOnce(() => {
+  const claimed = vi.spyOn(DueSchedule.prototype, 'recordClaim').mockImplementationOnce(() => {
     throw new Error('broken');
   });
   await looked();

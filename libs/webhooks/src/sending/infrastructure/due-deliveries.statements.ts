@@ -52,15 +52,15 @@ export interface LookRow extends Omit<Required<DueWork>, 'accountId' | 'day'> {
 }
 
 /**
- * Scans a day for pending deliveries: up to `limit` subscriptions and `limit` tests. A subscription that
- * is off or paused has only an id. One that is blocked until a certain time is due at that time.
+ * Scans a day for pending deliveries: up to `limit` subscriptions and `limit` immediate deliveries. A subscription
+ * that is off or paused has only an id. One that is blocked until a certain time is due at that time.
  */
 export const LOOK = ofDay<{ after: string; limit: number }, LookRow>(
   'pending.look',
   (day) => `
 ${steps(day, { from: 'AND webhook_id > @after::bigint', until: 'WHERE step.number < @limit::integer' })}
 SELECT s.number, s.webhook_id AS "webhookId", w.account_id AS "accountId", ${DUE_IN_MS} AS "dueInMs",
-  ${inMs('s.next_attempt_at')} AS "oldestInMs", w.open_until IS NOT NULL AS probe, false AS tests
+  ${inMs('s.next_attempt_at')} AS "oldestInMs", w.open_until IS NOT NULL AS probe, false AS immediate
 FROM step s
 LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON ${IS_SENT_TO}
 UNION ALL
@@ -85,17 +85,4 @@ export function countPending(day: Day) {
     { deliveries: number }
   >(`SELECT count(*)::float8 AS deliveries FROM deliveries
 WHERE state = 'pending' AND ${withinDays('id', day)}`);
-}
-
-/**
- * The days with pending deliveries. ORDER BY makes it use the index on pending rows. EXISTS would read
- * whole partitions if statistics promise an early match.
- */
-export function findPendingDays(days: readonly Day[]) {
-  const ofEach = days.map(
-    (day) => `(SELECT ${day} AS day FROM deliveries
-WHERE state = 'pending' AND ${withinDays('id', day)}
-ORDER BY webhook_id, next_attempt_at LIMIT 1)`,
-  );
-  return statement<NoValues, { day: Day }>(ofEach.join(' UNION ALL '));
 }

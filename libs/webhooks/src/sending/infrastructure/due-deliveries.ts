@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, GroupCommit, Log } from '#libs/runtime';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
-import type { Place } from '../domain/delivery-slots.js';
-import { DueSchedule, type DueWork, type HeldClaim } from '../domain/due-schedule.js';
+import { DeliverySlots, type Slot } from '../domain/delivery-slots.js';
+import { DueSchedule, type DueWork, type SlottedClaim } from '../domain/due-schedule.js';
 import { type LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
-import { DeliveriesUnderWay } from './deliveries-under-way.js';
+import { DeliveriesInFlight } from './deliveries-in-flight.js';
 import { type Day, dayOf } from '../../partitions/partition-days.js';
 import { CLEAR_BACKLOG, LOOK, type LookRow, MARK_BACKLOG } from './due-deliveries.statements.js';
 import { PendingDays } from './pending-days.js';
@@ -17,7 +17,7 @@ const SCAN_LIMIT = 500;
 const NEWEST = { day: Infinity, after: '0' };
 /** Share of the time for choosing claims while none is found. */
 const PICK_SHARE = 0.1;
-/** Wait for a free place before a retry, in ms: limits of slow subscriptions change over time. */
+/** Longest wait for a free slot, in ms: limits of slow subscriptions change over time. */
 const FULL_MS = 100;
 /** When a subscription is claimed again after its backlog flag was cleared, in ms. */
 const SOON_MS = 20;
@@ -39,13 +39,15 @@ export class DueDeliveries {
   private position = NEWEST;
   private restsUntil = 0;
   private fullUntil = 0;
+  private awaitsSlot = false;
   private stopping = false;
 
   constructor(
     private readonly database: Database,
     private readonly pending: PendingDeliveries,
+    private readonly slots: DeliverySlots,
     private readonly runner: DeliveryRunner,
-    private readonly underWay: DeliveriesUnderWay,
+    private readonly inFlight: DeliveriesInFlight,
     private readonly days: PendingDays,
     private readonly log: Log,
     tasks: BackgroundTasks,
@@ -55,42 +57,36 @@ export class DueDeliveries {
       await this.database.run(MARK_BACKLOG, { webhookIds: [...new Set(webhookIds)] });
       return [];
     });
-    const onRoom = (): void => {
-      this.fullUntil = 0;
-      this.wake();
-    };
-    this.runner.slots.onRoom = onRoom;
   }
 
-  /** Claims no more. A claim still under way is released, because the runner has stopped sending. */
+  /** Claims no more. What a claim still under way leases is released, because no slot starts a call any more. */
   async stop(): Promise<void> {
     this.stopping = true;
     clearTimeout(this.timer);
     await this.claiming;
   }
 
-  /** Notes a delivery that this worker has run and that is due again, at once or for a retry. */
-  follow(result: RunResult | undefined): void {
+  /** Schedules a delivery that this worker has run, if it is due again: at once, or for a retry. */
+  addRetry(result: RunResult | undefined): void {
     if (result?.outcome === 'released') {
-      this.note(result, { dueInMs: 0 });
+      this.add(result.delivery, { dueInMs: 0 });
       if (!this.stopping && !result.delivery.immediate) this.mark(result.delivery);
     } else if (result?.outcome === 'failed' && result.conclusion.state === 'pending') {
       const { delayMs } = result.conclusion;
-      this.note(result, { dueInMs: delayMs, oldestInMs: delayMs });
+      this.add(result.delivery, { dueInMs: delayMs, oldestInMs: delayMs });
     }
   }
 
-  /** Notes that other deliveries of the same subscription wait in PostgreSQL. */
-  othersWait(delivery: LeasedDelivery): void {
-    this.note({ delivery }, { dueInMs: 0 });
+  /** Schedules the other deliveries of a subscription with a backlog, which are in PostgreSQL. */
+  addBacklog(delivery: LeasedDelivery): void {
+    this.add(delivery, { dueInMs: 0 });
   }
 
-  private note(
-    { delivery }: { delivery: LeasedDelivery },
+  private add(
+    { id, webhookId, event: { accountId }, immediate }: LeasedDelivery,
     due: Pick<DueWork, 'dueInMs' | 'oldestInMs'>,
   ): void {
-    const { id, webhookId, event, immediate: tests } = delivery;
-    this.schedule.note({ webhookId, accountId: event.accountId, day: dayOf(id), tests, ...due });
+    this.schedule.add({ webhookId, accountId, day: dayOf(id), immediate, ...due });
     this.wake();
   }
 
@@ -100,7 +96,7 @@ export class DueDeliveries {
    */
   private mark(delivery: LeasedDelivery): void {
     this.marking.one(delivery.webhookId).then(
-      () => this.othersWait(delivery),
+      () => this.addBacklog(delivery),
       () => undefined,
     );
   }
@@ -113,7 +109,7 @@ export class DueDeliveries {
       const begunAt = performance.now();
       const begin = { after: day === from ? after : '0', limit: left };
       const rows = await this.database.run(LOOK(day), begin);
-      this.schedule.found(
+      this.schedule.addFound(
         rows.flatMap((row) => workOf(day, row)),
         begunAt,
       );
@@ -123,7 +119,7 @@ export class DueDeliveries {
         this.position = { day, after: last.webhookId };
         return;
       }
-      left -= rows.filter(({ tests }) => !tests).length;
+      left -= rows.filter(({ immediate }) => !immediate).length;
     }
     this.position = NEWEST;
   }
@@ -157,12 +153,12 @@ export class DueDeliveries {
       if (claims.length === 0) {
         const now = performance.now();
         this.restsUntil = now + (now - begunAt) / PICK_SHARE;
-        if (this.schedule.dueInMs === 0) this.fullUntil = now + FULL_MS;
+        if (this.schedule.dueInMs === 0) this.waitForSlot(now);
         return;
       }
-      const together = new Map<string, HeldClaim[]>();
+      const together = new Map<string, SlottedClaim[]>();
       for (const claim of claims) {
-        const key = `${String(claim.day)} ${String(claim.tests)}`;
+        const key = `${String(claim.day)} ${String(claim.immediate)}`;
         together.set(key, [...(together.get(key) ?? []), claim]);
       }
       await Promise.all([...together.values()].map((ofDay) => this.claim(ofDay)));
@@ -170,57 +166,68 @@ export class DueDeliveries {
     }
   }
 
-  private pick(): HeldClaim[] {
-    const { slots } = this.runner;
+  private pick(): SlottedClaim[] {
+    const { slots } = this;
     if (slots.free <= 0) return [];
     return this.schedule.pick((work, most) =>
-      work.tests || slots.wantsMore(work.webhookId) ? slots.acquire(work, most) : [],
+      work.immediate || slots.wantsMore(work.webhookId) ? slots.acquire(work, most) : [],
     );
   }
 
-  /** Claims deliveries and starts them. Ends the places that none of them takes over. */
-  private async claim(claims: readonly HeldClaim[]): Promise<void> {
+  /** Delays the next claim until a slot is released. */
+  private waitForSlot(now: number): void {
+    this.fullUntil = now + FULL_MS;
+    if (this.awaitsSlot) return;
+    this.awaitsSlot = true;
+    void this.slots.released().then(() => {
+      this.awaitsSlot = false;
+      this.fullUntil = 0;
+      this.wake();
+    });
+  }
+
+  /** Claims deliveries and starts them. Releases the slots that none of them takes over. */
+  private async claim(claims: readonly SlottedClaim[]): Promise<void> {
     const begunAt = performance.now();
-    const [{ day, tests }] = claims as [HeldClaim];
     try {
       // Scans report errors. A delivery that was leased nevertheless is due when its lease ends.
-      const leased = await this.pending.claim(day, claims, { tests }).catch(() => undefined);
+      const leased = await this.pending.claim(claims).catch(() => undefined);
       if (leased) this.start(claims, leased, begunAt);
       else this.restsUntil = performance.now() + PAUSE_MS;
     } finally {
-      for (const { places } of claims) for (const place of places) place.end();
+      for (const { slots } of claims) for (const slot of slots) slot.release();
     }
   }
 
   private start(
-    claims: readonly HeldClaim[],
+    claims: readonly SlottedClaim[],
     leased: readonly LeasedDelivery[],
     begunAt: number,
   ): void {
-    const drained: HeldClaim[] = [];
+    const drained: SlottedClaim[] = [];
     for (const claim of claims) {
       const deliveries = leased.filter(({ webhookId }) => webhookId === claim.webhookId);
-      this.schedule.claimed(claim, deliveries.length, begunAt);
+      this.schedule.recordClaim(claim, deliveries.length, begunAt);
       const isMarked = deliveries.every(({ subscription }) => subscription.backlog);
       if (isMarked && deliveries.length < claim.most) drained.push(claim);
-      for (const delivery of deliveries) void this.run(delivery, claim.places.pop()!);
+      for (const delivery of deliveries) void this.run(delivery, claim.slots.pop()!);
     }
     void this.clear(drained).catch(() => undefined);
   }
 
-  private async run(delivery: LeasedDelivery, place: Place): Promise<void> {
-    this.follow(await this.underWay.run(delivery.id, () => this.runner.run(delivery, place)));
+  private async run(delivery: LeasedDelivery, slot: Slot): Promise<void> {
+    this.addRetry(await this.inFlight.run(delivery.id, () => this.runner.run(delivery, slot)));
   }
 
   /** Clears the backlog flags, so that new deliveries may go onto the queue. */
-  private async clear(claims: readonly HeldClaim[]): Promise<void> {
+  private async clear(claims: readonly SlottedClaim[]): Promise<void> {
     if (claims.length === 0) return;
     const webhookIds = claims.map(({ webhookId }) => webhookId);
     const rows = await this.database.run(CLEAR_BACKLOG, { webhookIds });
     const marked = new Set(rows.map(({ id }) => id));
     // Deliveries accepted before the flag was cleared wait in PostgreSQL, too, and a locked row keeps its flag.
     for (const claim of claims) {
-      if (marked.has(claim.webhookId)) this.schedule.note({ ...claim, dueInMs: SOON_MS });
+      if (marked.has(claim.webhookId)) this.schedule.add({ ...claim, dueInMs: SOON_MS });
     }
     this.wake();
   }

@@ -7,8 +7,8 @@ import { NOTICE_KINDS } from '../../event-kinds/domain/event-kinds.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
-import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
-import { HEALTH, type HealthColumn, knownHealth } from './target-verdict.statements.js';
+import { PostgresCircuitBreaker } from './postgres-circuit-breaker.js';
+import { HEALTH, type HealthColumn, knownHealth } from './circuit-breaker.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { asRole } from '../../../../../test/support/environment.js';
 import { aSubscription, anAccount, anApplication } from '../../../../../test/support/rows.js';
@@ -20,7 +20,7 @@ const FIVE_DAYS_MS = 5 * 86_400_000;
 
 let database: TestDatabase;
 let source: DataSource;
-let worker: PostgresTargetVerdicts;
+let worker: PostgresCircuitBreaker;
 let activity: FakeActivity;
 let statements: number;
 let account: string;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   });
   activity = new FakeActivity();
   const metrics = { healthChanged: () => undefined } as unknown as DeliveryMetrics;
-  worker = new PostgresTargetVerdicts(shared, metrics, activity, log);
+  worker = new PostgresCircuitBreaker(shared, metrics, activity, log);
 });
 afterAll(async () => {
   await worker.onApplicationShutdown();

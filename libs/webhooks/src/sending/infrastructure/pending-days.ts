@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, type Run } from '#libs/runtime';
-import { findPendingDays } from './due-deliveries.statements.js';
-import type { Day } from '../../partitions/partition-days.js';
+import { BackgroundTasks, Database, type NoValues, type Run, statement } from '#libs/runtime';
+import { type Day, withinDays } from '../../partitions/partition-days.js';
 import { dayAt, daysAtOnce, daysOf, type Span, spansOf } from '../../partitions/partition-walk.js';
 
 /** With 1,100 days, a scan takes 100 ms, 1 % of the time. */
@@ -10,14 +9,14 @@ const SCANS = { everyMs: 10_000, share: 0.01 };
 const DAYS = daysAtOnce('deliveries');
 
 /**
- * The days with pending deliveries. They are a few of hundreds, so queries for pending deliveries skip
- * all others. A redelivery or replay adds an old day, at once if noted here, or else within ten seconds.
+ * The days with pending deliveries, usually a few of hundreds, so that queries for pending deliveries skip all others.
+ * A redelivery or a replay adds an old day: at once by {@link add}, otherwise within ten seconds.
  */
 @Injectable()
 export class PendingDays {
   private found = new Set<Day>();
-  /** When each day was noted; cleared by a scan that began later. */
-  private readonly noted = new Map<Day, number>();
+  /** When each day was added; removed by a scan that began later. */
+  private readonly added = new Map<Day, number>();
   private first: Promise<void> | undefined;
 
   constructor(
@@ -34,7 +33,7 @@ export class PendingDays {
     const today = dayAt(new Date());
     const all = new Set([
       ...this.found,
-      ...this.noted.keys(),
+      ...this.added.keys(),
       ...known,
       today - 1,
       today,
@@ -48,9 +47,9 @@ export class PendingDays {
     return spansOf(await this.all(), days);
   }
 
-  /** Notes that deliveries of these days became pending. */
-  note({ first, last }: Span): void {
-    for (let day = first; day <= last; day += 1) this.noted.set(day, performance.now());
+  /** Adds days of which deliveries became pending. */
+  add({ first, last }: Span): void {
+    for (let day = first; day <= last; day += 1) this.added.set(day, performance.now());
   }
 
   private scan(): Promise<void> {
@@ -65,7 +64,7 @@ export class PendingDays {
   private async scanAll(): Promise<void> {
     const begunAt = performance.now();
     this.found = new Set(await daysWithPending(this.database.run));
-    for (const [day, at] of this.noted) if (at < begunAt) this.noted.delete(day);
+    for (const [day, at] of this.added) if (at < begunAt) this.added.delete(day);
   }
 }
 
@@ -73,9 +72,22 @@ export class PendingDays {
 export async function daysWithPending(run: Run): Promise<Day[]> {
   const found: Day[] = [];
   const all = await daysOf(run, 'deliveries');
-  for (let place = 0; place < all.length; place += DAYS) {
-    const rows = await run(findPendingDays(all.slice(place, place + DAYS)));
+  for (let start = 0; start < all.length; start += DAYS) {
+    const rows = await run(findPendingDays(all.slice(start, start + DAYS)));
     found.push(...rows.map(({ day }) => day));
   }
   return found;
+}
+
+/**
+ * The days with pending deliveries. ORDER BY makes it use the index on pending rows. EXISTS would read
+ * whole partitions if statistics promise an early match.
+ */
+export function findPendingDays(days: readonly Day[]) {
+  const ofEach = days.map(
+    (day) => `(SELECT ${day} AS day FROM deliveries
+WHERE state = 'pending' AND ${withinDays('id', day)}
+ORDER BY webhook_id, next_attempt_at LIMIT 1)`,
+  );
+  return statement<NoValues, { day: Day }>(ofEach.join(' UNION ALL '));
 }

@@ -1,15 +1,91 @@
-import { prepared } from '#libs/runtime';
+import type { Sealed } from '#libs/kernel';
+import { prepared, type RowOf } from '#libs/runtime';
+import type { KnownHealth, LeasedDelivery, OpenTarget } from '../domain/pending-deliveries.js';
 import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/delivery-by-key.js';
-import { leaseOf } from '../../queue/infrastructure/delivery-lease.js';
-import type { EventlessRow, LeasedRow } from './leased-row.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
-import { HEALTH } from './target-verdict.statements.js';
+import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
+import type { Webhook } from '../../subscriptions/domain/webhook.js';
+import type { SealedTarget, WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import {
   IS_BLOCKED,
   IS_OFF,
   IS_STOPPED,
   OFF_REASON,
 } from '../../subscriptions/infrastructure/webhook-flow.js';
+import { HEALTH, type HealthColumn, knownHealth } from './circuit-breaker.statements.js';
+
+/** A row of a statement that leases deliveries. */
+export type LeasedRow = Omit<LeasedDelivery, 'leasedAt' | 'leaseEnds' | 'event' | 'subscription'> &
+  RowOf<LeasedDelivery['event']> &
+  Pick<Webhook, 'backlog' | 'name' | 'payload' | 'retry' | 'secret' | 'targetVersion'> &
+  SealedTarget & {
+    leaseMs: number;
+    health: HealthColumn;
+    retiredSecrets: Sealed[] | null;
+    /** Whether it is the probe of a half-open circuit. */
+    isProbe?: boolean;
+  };
+
+/** Its row for a delivery whose event was removed. */
+export interface EventlessRow {
+  id: string;
+  event: null;
+}
+
+/**
+ * A leased delivery. Its secrets are opened only when it is sent.
+ * @param askedAt when the statement was sent, in ms of this process' monotonic clock
+ */
+export function leasedOf(row: LeasedRow, secrets: WebhookSecrets, askedAt: number): LeasedDelivery {
+  return {
+    id: row.id,
+    attempt: row.attempt,
+    lease: row.lease,
+    leasedAt: askedAt,
+    leaseEnds: askedAt + row.leaseMs,
+    scheduleBase: row.scheduleBase,
+    immediate: row.immediate,
+    replayed: row.replayed,
+    createdAt: row.createdAt,
+    takenAt: row.takenAt,
+    event: {
+      accountId: row.accountId,
+      ...(row.applicationId !== null && { applicationId: row.applicationId }),
+      event: row.event,
+      resource: row.resource,
+      occurredAt: row.occurredAt,
+      test: row.test,
+      ...(row.traceparent !== null && { traceparent: row.traceparent }),
+      data: row.data,
+    },
+    webhookId: row.webhookId,
+    subscription: {
+      ...(row.name !== null && { name: row.name }),
+      targetVersion: row.targetVersion,
+      health: healthOf(row, askedAt),
+      backlog: row.backlog,
+      openTarget: () => openTarget(row, secrets),
+      ...(row.payload !== null && { payload: row.payload }),
+      ...(row.retry !== null && { retry: row.retry }),
+    },
+  };
+}
+
+/** A probe's circuit counts as half-open, although the row shows it open to hold off other probes. */
+function healthOf({ health, isProbe }: LeasedRow, readAt: number): KnownHealth {
+  const known = knownHealth(health, readAt);
+  return isProbe === true ? { ...known, openMs: 0 } : known;
+}
+
+function openTarget(row: LeasedRow, secrets: WebhookSecrets): OpenTarget {
+  return {
+    url: secrets.targetUrl(row),
+    headers: secrets.headers(row),
+    secrets: [row.secret, ...(row.retiredSecrets ?? [])].map((sealed) =>
+      secrets.open(row.accountId, 'secret', sealed),
+    ),
+  };
+}
 
 /** The length of a lease of delivery `d`. */
 const LEASE = leaseOf('(SELECT retry FROM webhooks WHERE id = d.webhook_id)');
@@ -47,8 +123,8 @@ interface Leases {
  * Loads the deliveries of queue jobs, which were leased when they went onto the queue. It leaves out those that a
  * worker claimed since, and those that are finished, or blocked, or whose subscription is off.
  */
-export const TAKE = ofDay<Leases, LeasedRow | EventlessRow>(
-  'pending.take',
+export const LOAD = ofDay<Leases, LeasedRow | EventlessRow>(
+  'pending.load',
   (day) => `
 WITH leased AS MATERIALIZED (
   SELECT ${LEASED} FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
@@ -99,8 +175,8 @@ export const CLAIM = ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
   ),
 );
 
-/** Like {@link CLAIM} for tests, which are never blocked. */
-export const CLAIM_TESTS = ofDay<Claims, ClaimedRow>('pending.claim-tests', (day) =>
+/** Like {@link CLAIM} for immediate deliveries, which are never blocked. */
+export const CLAIM_IMMEDIATE = ofDay<Claims, ClaimedRow>('pending.claim-immediate', (day) =>
   claim(day, 'immediate', '@probes::bigint[] IS NOT NULL'),
 );
 
@@ -145,7 +221,7 @@ ${loadLeased(
 ORDER BY d.id`;
 }
 
-/** Ends leased deliveries whose event was removed, because they would be leased again for ever. */
+/** Ends leased deliveries whose event was removed, because they would otherwise be leased again and again. */
 export const END_WITHOUT_EVENT = ofDay<{ ids: string[] }>(
   'pending.end-without-event',
   (day) => `

@@ -66,7 +66,7 @@ async function enqueue(): Promise<void> {
 /** Has a worker take the delivery from the queue. */
 async function taken(): Promise<LeasedDelivery> {
   await enqueue();
-  const delivery = await pending.take({ id, lease: JOB_LEASE });
+  const delivery = await pending.load({ id, lease: JOB_LEASE });
   if (!delivery) throw new Error('it was not there to take');
   return delivery;
 }
@@ -74,8 +74,7 @@ async function taken(): Promise<LeasedDelivery> {
 async function claim(change: Partial<DueClaim> = {}): Promise<LeasedDelivery[]> {
   const day = dayOf(id);
   const asked = { webhookId: webhook, accountId: '1', day, most: 10, dueForMs: Infinity };
-  const kind = { probe: false, tests: false, ...change };
-  return pending.claim(day, [{ ...asked, ...kind }], kind);
+  return pending.claim([{ ...asked, probe: false, immediate: false, ...change }]);
 }
 
 async function claimedOne(): Promise<LeasedDelivery> {
@@ -131,38 +130,38 @@ async function whileLocked(table: string, work: () => Promise<unknown>): Promise
   }
 }
 
-it('gives a delivery once to a worker that gets two jobs of it together', async () => {
+it('loads a delivery once for two jobs that name it', async () => {
   await enqueue();
   // The first statement is under way while the others gather.
   const jobs = [`${id.slice(0, -12)}000000000000`, id, id];
-  const all = await Promise.all(jobs.map((one) => pending.take({ id: one, lease: JOB_LEASE })));
+  const all = await Promise.all(jobs.map((one) => pending.load({ id: one, lease: JOB_LEASE })));
   expect(all.map((delivery) => delivery?.id)).toEqual([undefined, id, undefined]);
 });
 
-it('gives no worker a delivery by the job of an earlier lease', async () => {
+it('loads no delivery for the job of an earlier lease', async () => {
   const [first] = await leasedTwice();
-  expect(await pending.take({ id, lease: first.lease })).toBeUndefined();
+  expect(await pending.load({ id, lease: first.lease })).toBeUndefined();
   expect(await row()).toEqual({ state: 'pending', attempts: 0, leased: true });
 });
 
-it('gives no worker a delivery that was sent, and waits for its next attempt', async () => {
+it('loads no delivery that was sent and waits for its next attempt', async () => {
   await record(await taken(), FAILED);
-  expect(await pending.take({ id, lease: JOB_LEASE })).toBeUndefined();
+  expect(await pending.load({ id, lease: JOB_LEASE })).toBeUndefined();
   expect(await claim()).toEqual([]);
 });
 
-it('writes nothing to take a delivery', async () => {
+it('writes nothing to load a delivery', async () => {
   await enqueue();
   const version = () => database.query<object>('SELECT xmin, xmax, ctid FROM deliveries');
   const before = await version();
-  await pending.take({ id, lease: JOB_LEASE });
+  await pending.load({ id, lease: JOB_LEASE });
   expect(await version()).toEqual(before);
 });
 
 it('expires a delivery whose event is gone, because it can never be sent', async () => {
   await enqueue();
   await database.query('TRUNCATE events');
-  expect(await pending.take({ id, lease: JOB_LEASE })).toBeUndefined();
+  expect(await pending.load({ id, lease: JOB_LEASE })).toBeUndefined();
   expect(await database.query('SELECT state, reason, claimed_until FROM deliveries')).toEqual([
     { state: 'exhausted', reason: 'expired', claimed_until: null },
   ]);
@@ -224,7 +223,7 @@ it('records the right outcome for each of many deliveries, in any order', async 
   const ids = (
     await database.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id DESC')
   ).map((found) => found.id);
-  const all = await Promise.all(ids.map((one) => pending.take({ id: one, lease: JOB_LEASE })));
+  const all = await Promise.all(ids.map((one) => pending.load({ id: one, lease: JOB_LEASE })));
   const ends = (place: number): Conclusion => {
     if (place % 3 === 0) return { state: 'pending', delayMs: (place + 1) * 60_000 };
     return place % 3 === 1 ? SUCCEEDED : { state: 'exhausted', reason: 'gone' };
@@ -255,10 +254,10 @@ it('does not let a success of an earlier schedule end a redelivery', async () =>
   expect(await row()).toEqual({ state: 'pending', attempts: 1, leased: false });
 });
 
-it('gives no worker a delivery that its customer cancelled while its job was in the queue', async () => {
+it('loads no delivery that its customer cancelled while its job was in the queue', async () => {
   await enqueue();
   expect(await database.run(CANCEL_REQUESTED, { id })).toHaveLength(1);
-  expect(await pending.take({ id, lease: JOB_LEASE })).toBeUndefined();
+  expect(await pending.load({ id, lease: JOB_LEASE })).toBeUndefined();
   expect(await row()).toEqual({ state: 'cancelled', attempts: 0, leased: false });
 });
 
@@ -367,8 +366,11 @@ describe('due deliveries', () => {
     expect(await look()).toMatchObject([{ webhookId: webhook, accountId: null }]);
     await endLeases();
     await database.query('UPDATE deliveries SET immediate = true');
-    expect(await look()).toMatchObject([{ accountId: null }, { webhookId: webhook, tests: true }]);
-    expect(await claim({ tests: true })).toHaveLength(1);
+    expect(await look()).toMatchObject([
+      { accountId: null },
+      { webhookId: webhook, immediate: true },
+    ]);
+    expect(await claim({ immediate: true })).toHaveLength(1);
   });
 
   it('are found by successive looks, each at a limited number of subscriptions', async () => {
@@ -387,7 +389,7 @@ describe('due deliveries', () => {
   });
 });
 
-it('returns a released delivery to its place among due ones', async () => {
+it('keeps the order of a released delivery among due ones', async () => {
   const delivery = await taken();
   await pending.release(delivery);
   const [found] = await database.query<{ due_for: number }>(
@@ -427,10 +429,10 @@ it("leases a claimed delivery long enough for the subscription's own timeout", a
 describe('while another transaction locks one row', () => {
   const lockedRow = () => `deliveries WHERE id = '${id}'`;
 
-  it('takes it from the queue all the same', async () => {
+  it('loads it for its job without waiting', async () => {
     await enqueue();
     await whileLocked(lockedRow(), async () => {
-      expect((await pending.take({ id, lease: JOB_LEASE }))?.id).toBe(id);
+      expect((await pending.load({ id, lease: JOB_LEASE }))?.id).toBe(id);
     });
   });
 
@@ -463,7 +465,7 @@ describe('while another transaction locks one row', () => {
   it('does not wait for a locked subscription', async () => {
     await enqueue();
     await whileLocked('webhooks', async () => {
-      const delivery = await pending.take({ id, lease: JOB_LEASE });
+      const delivery = await pending.load({ id, lease: JOB_LEASE });
       await pending.release(delivery!);
       await record((await claim())[0]!, SUCCEEDED);
     });

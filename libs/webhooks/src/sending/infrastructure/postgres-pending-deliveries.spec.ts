@@ -21,6 +21,7 @@ it('leases the other deliveries of a statement when one of them cannot be loaded
     },
     { id: LOADED, event: 'smsdlr', leaseMs: 30_000 },
   ];
+  const claim = { webhookId: '1', accountId: '1', day: dayOf(LOADED), most: 2, dueForMs: 0 };
   const error = vi.fn();
   const pending = new PostgresPendingDeliveries(
     { run: () => Promise.resolve(rows) } as unknown as Database,
@@ -29,7 +30,9 @@ it('leases the other deliveries of a statement when one of them cannot be loaded
     { error } as unknown as Log,
     { DELIVERY_TIMEOUT_MS: 15_000 } as Config,
   );
-  expect((await pending.claim(dayOf(LOADED), [])).map(({ id }) => id)).toEqual([LOADED]);
+  expect(
+    (await pending.claim([{ ...claim, probe: false, immediate: false }])).map(({ id }) => id),
+  ).toEqual([LOADED]);
   expect(error.mock.calls).toEqual([
     [{ err: new Error('broken'), delivery: BROKEN }, 'delivery could not be loaded'],
   ]);

@@ -20,28 +20,30 @@ import {
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import { inOrder } from '../../partitions/delivery-by-key.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
-import { type EventlessRow, leasedOf, type LeasedRow } from './leased-row.js';
-import { EXISTING, RECORD } from './outcome.statements.js';
-import { outcomeValues } from './outcome-values.js';
+import { EXISTING, outcomeValues, RECORD } from './outcome.statements.js';
 import { type Day, dayOf, eachDay } from '../../partitions/partition-days.js';
 import {
   CLAIM,
-  CLAIM_TESTS,
+  CLAIM_IMMEDIATE,
   END_WITHOUT_EVENT,
+  type EventlessRow,
+  leasedOf,
+  type LeasedRow,
+  LOAD,
   PROBE,
   RELEASE,
-  TAKE,
 } from './pending-delivery.statements.js';
 
 const BATCH = { maxItems: 200 };
-/** Nobody waits for the record of an outcome, so at low rates several share a statement. */
+/** Nothing waits for the record of an outcome, so at low rates several share a statement. */
 const RECORDS = { ...BATCH, gatherMs: 10 };
 /** How long recording is retried while the row is locked or the database is down, in ms. */
-const KEPT_MS = 120_000;
+const RETRIED_MS = 120_000;
 const AGAIN_MS = 250;
-/** Margin in ms, because recording takes time: a delivery may be due this much earlier than noted. */
+/** Margin in ms, because recording takes time: a delivery may be due this much earlier than scheduled. */
 const DUE_SPARE_MS = 1_000;
-const AGES_MS = 1e12;
+/** For deliveries of which it is unknown how long they have been due. */
+const LONGEST_DUE_MS = 1e12;
 
 /** A lease to end; the delivery is then due after `delayMs`. */
 type Released = DeliveryJob & { delayMs?: number };
@@ -49,7 +51,7 @@ type Released = DeliveryJob & { delayMs?: number };
 /** Unfinished deliveries in PostgreSQL. Concurrent calls for the same day share statements. */
 @Injectable()
 export class PostgresPendingDeliveries extends PendingDeliveries {
-  private readonly taking = eachDay((day) => new GroupCommit(this.takeBatch(day), BATCH));
+  private readonly loading = eachDay((day) => new GroupCommit(this.loadBatch(day), BATCH));
   private readonly releasing = eachDay((day) => new GroupCommit(this.releaseBatch(day), BATCH));
   private readonly recording = eachDay((day) => new GroupCommit(this.recordBatch(day), RECORDS));
   /** Outcomes for locked rows are retried separately, so that others do not wait for them. */
@@ -67,8 +69,8 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     this.timeoutMs = config.DELIVERY_TIMEOUT_MS;
   }
 
-  take(job: DeliveryJob): Promise<LeasedDelivery | undefined> {
-    return this.taking(dayOf(job.id)).one(job);
+  load(job: DeliveryJob): Promise<LeasedDelivery | undefined> {
+    return this.loading(dayOf(job.id)).one(job);
   }
 
   async release({ id, lease }: LeasedDelivery, delayMs = 0): Promise<void> {
@@ -78,7 +80,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   /** @throws if the row stays locked, or PostgreSQL down, for two minutes */
   async record(outcome: Outcome): Promise<void> {
     const day = dayOf(outcome.id);
-    const end = performance.now() + KEPT_MS;
+    const end = performance.now() + RETRIED_MS;
     for (let recording = this.recording; ; recording = this.recordingAlone) {
       try {
         if (await recording(day).one(outcome)) return;
@@ -91,10 +93,10 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     }
   }
 
-  private takeBatch(day: Day) {
+  private loadBatch(day: Day) {
     return async (jobs: readonly DeliveryJob[]): Promise<(LeasedDelivery | undefined)[]> => {
       const askedAt = performance.now();
-      const rows = await this.database.run(TAKE(day), {
+      const rows = await this.database.run(LOAD(day), {
         ids: jobs.map((job) => job.id),
         leases: jobs.map((job) => job.lease),
       });
@@ -110,17 +112,14 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     };
   }
 
-  async claim(
-    day: Day,
-    claims: readonly DueClaim[],
-    { tests } = { tests: false },
-  ): Promise<LeasedDelivery[]> {
+  async claim(claims: readonly DueClaim[]): Promise<LeasedDelivery[]> {
+    const [{ day, immediate }] = claims as [DueClaim];
     const probes = await this.probe(claims.filter((claim) => claim.probe));
     const askedAt = performance.now();
-    const rows = await this.database.run((tests ? CLAIM_TESTS : CLAIM)(day), {
+    const rows = await this.database.run((immediate ? CLAIM_IMMEDIATE : CLAIM)(day), {
       webhookIds: claims.map((claim) => claim.webhookId),
       most: claims.map((claim) => claim.most),
-      dueForMs: claims.map((claim) => Math.min(claim.dueForMs + DUE_SPARE_MS, AGES_MS)),
+      dueForMs: claims.map((claim) => Math.min(claim.dueForMs + DUE_SPARE_MS, LONGEST_DUE_MS)),
       probes,
       timeoutMs: this.timeoutMs,
     });

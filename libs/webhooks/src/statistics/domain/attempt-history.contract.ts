@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
-import { type CountedAttempt, STEP_MS } from './attempt-counts.js';
-import { type AttemptHistoryStore, historyOf } from './attempt-history.js';
+import {
+  type AttemptHistoryStore,
+  type CountedAttempt,
+  historyOf,
+  STEP_MS,
+} from './attempt-history.js';
 
 /** A store of counted attempts under test. */
 export interface AttemptHistoryUnderTest {

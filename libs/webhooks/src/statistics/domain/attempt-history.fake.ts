@@ -1,5 +1,11 @@
-import { type AttemptCount, binOf, type CountedAttempt, outcomeOf } from './attempt-counts.js';
-import { AttemptHistoryStore, type Buckets } from './attempt-history.js';
+import {
+  type AttemptCount,
+  AttemptHistoryStore,
+  binOf,
+  type Buckets,
+  type CountedAttempt,
+  outcomeOf,
+} from './attempt-history.js';
 
 /** Attempts in memory. */
 export class FakeAttemptHistoryStore extends AttemptHistoryStore {

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { outcomeOf } from './attempt-counts.js';
 import {
   type AttemptHistory,
   AttemptHistoryStore,
   bucketsOf,
   historyOf,
   type HistoryRange,
+  outcomeOf,
 } from './attempt-history.js';
 import type { Attempt } from '../../deliveries/domain/delivery.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';

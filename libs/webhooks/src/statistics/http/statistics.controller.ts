@@ -1,5 +1,5 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { given, InTurn, numberUpTo, QueryOf, type QueryReader, type Turn } from '#libs/http';
+import { given, FairReads, numberUpTo, QueryOf, type QueryReader, type FairRead } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { accountShown } from '../../subscriptions/http/account-shown.js';
@@ -17,10 +17,12 @@ export class StatisticsController {
     @Param('id') webhookId: string,
     @CurrentUser() user: Principal,
     @QueryOf(rangeOf) range: HistoryRange,
-    @InTurn() inTurn: Turn,
+    @FairReads() readFairly: FairRead,
   ): Promise<object> {
     const isAsked = Object.keys(range).length > 0;
-    return inTurn(() => this.statistics.of(user.userId, webhookId, isAsked ? range : undefined));
+    return readFairly(() =>
+      this.statistics.of(user.userId, webhookId, isAsked ? range : undefined),
+    );
   }
 
   @Get('stats')
@@ -28,10 +30,10 @@ export class StatisticsController {
     @CurrentUser() user: Principal,
     @QueryOf((query) => [rangeOf(query), query.numericId('accountId')])
     [range, asked]: [HistoryRange, string | undefined],
-    @InTurn() inTurn: Turn,
+    @FairReads() readFairly: FairRead,
   ): Promise<object> {
     const accountId = accountShown(asked, user) ?? user.userId;
-    return inTurn(() => this.statistics.ofAccount(accountId, range));
+    return readFairly(() => this.statistics.ofAccount(accountId, range));
   }
 }
 

@@ -9,11 +9,9 @@ import {
   TypeOrmTransactions,
 } from '#libs/runtime';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
-import type { CountedAttempt } from '../domain/attempt-counts.js';
 import { attemptHistoryContract } from '../domain/attempt-history.contract.js';
-import { bucketsOf, historyOf } from '../domain/attempt-history.js';
-import { AttemptCounter } from './attempt-counter.js';
-import { PostgresAttemptHistoryStore } from './postgres-attempt-history.store.js';
+import { bucketsOf, type CountedAttempt, historyOf } from '../domain/attempt-history.js';
+import { AttemptCounter, PostgresAttemptHistoryStore } from './attempt-counter.js';
 
 const WEEK = { since: new Date('2026-01-01T00:00:00Z'), until: new Date('2026-01-08T00:00:00Z') };
 

@@ -1,11 +1,65 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database } from '#libs/runtime';
-import { binOf, type CountedAttempt, outcomeOf, STEP_MS } from '../domain/attempt-counts.js';
-import { ADD_COUNTS, ALL } from './attempt-counts.statements.js';
+import { BackgroundTasks, Database, prepared, statement, TypeOrmTransactions } from '#libs/runtime';
+import {
+  type AttemptCount,
+  AttemptHistoryStore,
+  binOf,
+  type Buckets,
+  type CountedAttempt,
+  outcomeOf,
+  STEP_MS,
+} from '../domain/attempt-history.js';
 
 const FLUSH_MS = 10_000;
 /** Rows of one statement. */
 const BATCH = 1_000;
+
+/** The subscription id of rows that count the attempts of all of an account's subscriptions. */
+const ALL = '0';
+
+/** Rows are sorted by their key, so that concurrent workers cannot deadlock. */
+export const ADD_COUNTS = prepared<{
+  accountIds: string[];
+  webhookIds: string[];
+  at: string[];
+  outcomes: string[];
+  bins: number[];
+  counts: number[];
+}>(
+  'attempt-counts.add',
+  `
+INSERT INTO attempt_counts (account_id, webhook_id, at, outcome, bin, count)
+SELECT * FROM unnest(@accountIds::bigint[], @webhookIds::bigint[], @at::timestamptz[],
+  @outcomes::text[], @bins::smallint[], @counts::integer[])
+ON CONFLICT (account_id, webhook_id, at, outcome, bin)
+DO UPDATE SET count = attempt_counts.count + excluded.count`,
+);
+
+export const READ_COUNTS = prepared<
+  { accountId: string; webhookId: string; since: string; until: string; widthS: number },
+  AttemptCount
+>(
+  'attempt-counts.read',
+  `
+SELECT (extract(epoch FROM start - @since::timestamptz) / @widthS::integer)::integer AS bucket,
+  outcome, bin, count::float8
+FROM (
+  SELECT date_bin(make_interval(secs => @widthS::integer), at, @since::timestamptz) AS start,
+    outcome, bin, sum(count) AS count
+  FROM attempt_counts
+  WHERE account_id = @accountId AND webhook_id = @webhookId
+    AND at >= @since::timestamptz AND at < @until::timestamptz
+  GROUP BY 1, 2, 3
+) c`,
+);
+
+/** @returns as many rows as were deleted */
+export const FORGET_COUNTS = statement<{ days: number; limit: number }>(`
+DELETE FROM attempt_counts WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM attempt_counts WHERE at < now() - @days::integer * interval '24 hours'
+  ORDER BY at LIMIT @limit::integer FOR UPDATE SKIP LOCKED
+))
+RETURNING 1`);
 
 /** A row to add to, and by how much. */
 interface Row {
@@ -14,9 +68,8 @@ interface Row {
 }
 
 /**
- * Counts a worker's attempts in memory and adds them to the stored counts every ten seconds, so that the path
- * of an event has no part of it. A worker that is killed loses its last ten seconds of counts; the log of
- * attempts has them.
+ * Counts a worker's attempts in memory and adds them to the stored counts every ten seconds, to keep this work out of
+ * the path of an event. A worker that is killed loses its last ten seconds of counts, but not the log of attempts.
  */
 @Injectable()
 export class AttemptCounter {
@@ -37,7 +90,7 @@ export class AttemptCounter {
     this.add({ key: [accountId, ALL, at, outcome, bin], count: 1 });
   }
 
-  /** Stores what was counted. What fails to be stored is kept for the next time. */
+  /** Stores the counts. Those that could not be stored are kept for the next time. */
   async flush(): Promise<void> {
     const all = [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1));
     for (let start = 0; start < all.length; start += BATCH) {
@@ -69,5 +122,27 @@ export class AttemptCounter {
     const row = this.rows.get(name);
     if (row) row.count += count;
     else this.rows.set(name, { key, count });
+  }
+}
+
+/** Reads what {@link AttemptCounter} has stored. */
+@Injectable()
+export class PostgresAttemptHistoryStore extends AttemptHistoryStore {
+  constructor(private readonly transactions: TypeOrmTransactions) {
+    super();
+  }
+
+  override counts(
+    accountId: string,
+    webhookId: string | undefined,
+    { sinceMs, widthMs, count }: Buckets,
+  ): Promise<AttemptCount[]> {
+    return this.transactions.query(READ_COUNTS, {
+      accountId,
+      webhookId: webhookId ?? ALL,
+      since: new Date(sinceMs).toISOString(),
+      until: new Date(sinceMs + count * widthMs).toISOString(),
+      widthS: widthMs / 1_000,
+    });
   }
 }

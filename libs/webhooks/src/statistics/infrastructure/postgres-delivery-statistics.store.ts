@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
+import { type RowOf, statement, TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import {
   type AttemptOutcome,
   type DeliveryStatistics,
@@ -8,23 +8,16 @@ import {
   type Waiting,
 } from '../domain/delivery-statistics.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
-import {
-  type AttemptOutcomeRow,
-  countWaiting,
-  countWaitingOfAccount,
-  DAYS_OF_ATTEMPTS,
-  DAYS_OF_DELIVERIES,
-  findAttempted,
-  listAttemptsOf,
-} from './delivery-statistics.statements.js';
 import { byDay } from '../../partitions/partition-days.js';
 import {
+  daysAtOnce,
   daysListed,
   firstDayOf,
   newestFirst,
   readUpTo,
   type Span,
   spansOf,
+  within,
 } from '../../partitions/partition-walk.js';
 
 /** Limit of counted attempts, and of the deliveries that they belong to. */
@@ -32,6 +25,64 @@ const NEWEST = 1_000;
 
 /** Most waiting deliveries that are counted. */
 const MOST_WAITING = 100_000;
+
+/** How many days {@link findAttempted}, {@link countWaiting} and {@link countWaitingOfAccount} may cover. */
+const DAYS_OF_DELIVERIES = daysAtOnce('deliveries');
+/** How many days {@link listAttemptsOf} may cover. */
+const DAYS_OF_ATTEMPTS = daysAtOnce('attempts');
+
+export function findAttempted(span: Span) {
+  return statement<{ webhookId: string; limit: number }, { id: string }>(`
+SELECT id FROM deliveries
+WHERE webhook_id = @webhookId AND attempts > 0 AND ${within('id', span)}
+ORDER BY id DESC LIMIT @limit`);
+}
+
+type AttemptOutcomeRow = RowOf<AttemptOutcome> & { at: Date };
+
+/** Looks up each delivery separately, because a plain join would read whole partitions. */
+export function listAttemptsOf(span: Span) {
+  return statement<{ ids: string[]; limit: number }, AttemptOutcomeRow>(`
+SELECT a.at, a.status, a.error, a.duration_ms AS "durationMs"
+FROM unnest(@ids::uuid[]) AS d(id) CROSS JOIN LATERAL (
+  SELECT * FROM attempts WHERE delivery_id = d.id AND ${within('delivery_id', span)} LIMIT @limit
+) a
+ORDER BY a.at DESC LIMIT @limit`);
+}
+
+interface WaitingRow {
+  deliveries: number;
+  since: Date | null;
+}
+
+/** Counts at most `limit` of them. */
+export function countWaiting(span: Span) {
+  return statement<{ webhookId: string; limit: number }, WaitingRow>(`
+SELECT count(*)::integer AS deliveries, min(created_at) AS since
+FROM (
+  SELECT d.created_at FROM deliveries d
+  WHERE d.webhook_id = @webhookId AND d.state = 'pending'
+    AND d.generation = (SELECT generation FROM webhooks WHERE id = @webhookId)
+    AND ${within('d.id', span)}
+  LIMIT @limit::integer
+) d`);
+}
+
+/** Counts at most `limit` of those of all subscriptions. */
+export function countWaitingOfAccount(span: Span) {
+  return statement<{ accountId: string; limit: number }, WaitingRow>(`
+SELECT count(*)::integer AS deliveries, min(created_at) AS since
+FROM (
+  SELECT d.created_at FROM webhooks w CROSS JOIN LATERAL (
+    SELECT created_at FROM deliveries
+    WHERE webhook_id = w.id AND state = 'pending' AND generation = w.generation
+      AND ${within('id', span)}
+    LIMIT @limit::integer
+  ) d
+  WHERE w.account_id = @accountId AND w.deleted_at IS NULL
+  LIMIT @limit::integer
+) d`);
+}
 
 /** Statistics from the delivery log in PostgreSQL. */
 @Injectable()

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { endOf, type HrefBuilder, hrefBuilder, QueryReader, readInTurn } from '#libs/http';
+import { endOf, type HrefBuilder, hrefBuilder, QueryReader, readFairly } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { UnavailableError } from '#libs/kernel';
@@ -86,7 +86,7 @@ export class StreamController {
   ): Promise<Message[][]> {
     if (entries.length === 0) return [];
     const read = () => this.reader.read(userId, entries);
-    return readInTurn(request, read);
+    return readFairly(request, read);
   }
 }
 

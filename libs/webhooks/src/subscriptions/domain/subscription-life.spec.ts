@@ -64,8 +64,8 @@ const STATES = {
 const VERDICTS = {
   success: { kind: 'succeeded' },
   failure: { kind: 'failed' },
-  'failed test': { kind: 'failed', test: true },
-  'failed test that asks for a minute': { kind: 'failed', test: true, retryAfterMs: MINUTE },
+  'failed test': { kind: 'failed', immediate: true },
+  'failed test that asks for a minute': { kind: 'failed', immediate: true, retryAfterMs: MINUTE },
   'failure that asks for a minute': { kind: 'failed', retryAfterMs: MINUTE },
   gone: { kind: 'gone' },
 } satisfies Record<string, Verdict>;

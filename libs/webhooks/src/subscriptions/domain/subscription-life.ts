@@ -59,8 +59,8 @@ export function healthAfter(health: Health, ms: number): Health {
 /** What an attempt shows about the target. */
 export type Verdict =
   | { kind: 'succeeded' }
-  /** A failed test does not count as a failure, but its `Retry-After` does count. */
-  | { kind: 'failed'; test?: boolean; retryAfterMs?: number }
+  /** A failed immediate delivery, a test, does not count as a failure, but its `Retry-After` does count. */
+  | { kind: 'failed'; immediate?: boolean; retryAfterMs?: number }
   | { kind: 'gone' };
 
 /** Consecutive verdicts on one target, combined. A success erases the failures before it. */
@@ -77,7 +77,7 @@ export interface Verdicts {
 export function verdictsOf(verdict: Verdict): Verdicts {
   return {
     succeeded: verdict.kind === 'succeeded',
-    failures: verdict.kind === 'failed' && verdict.test !== true ? 1 : 0,
+    failures: verdict.kind === 'failed' && verdict.immediate !== true ? 1 : 0,
     gone: verdict.kind === 'gone',
     holdMs: (verdict.kind === 'failed' && verdict.retryAfterMs) || 0,
   };

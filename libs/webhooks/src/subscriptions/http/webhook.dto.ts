@@ -19,8 +19,7 @@ import {
 import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from '../domain/webhooks.service.js';
 import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
-import { GivenHeaders, NewHeaders } from './headers.body.js';
-import { GivenRetryPolicy, retryPolicyOf } from './retry-policy.body.js';
+import { GivenHeaders, GivenRetryPolicy, NewHeaders, retryPolicyOf } from './webhook-parts.js';
 import { SignatureSchema } from './webhook.view.js';
 
 const MAX_NAME = 255;

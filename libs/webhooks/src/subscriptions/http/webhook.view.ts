@@ -6,8 +6,7 @@ import { SIGNATURES } from '../domain/signing-key.js';
 import type { DisabledReason } from '../domain/subscription-life.js';
 import type { TargetHealth, Webhook } from '../domain/webhook.js';
 import { eventKind } from '../../event-kinds/http/choices.schema.js';
-import { HeadersSchema, shownHeaders } from './headers.body.js';
-import { RetryPolicySchema } from './retry-policy.body.js';
+import { HeadersSchema, RetryPolicySchema, shownHeaders } from './webhook-parts.js';
 
 const { optional } = schema;
 

@@ -3,41 +3,35 @@ import { evictOldest } from '#libs/kernel';
 import { Database, GroupCommit, isTransient, isUnavailable, Log } from '#libs/runtime';
 import {
   blocks,
-  type Decision,
   decide,
   followedBy,
   healthAfter,
-  noticeOf,
-  NOW,
   type Verdicts,
   verdictsOf,
 } from '../../subscriptions/domain/subscription-life.js';
 import { Activity } from '../../activity/domain/activity.js';
-import { type KnownHealth, type TargetVerdict, TargetVerdicts } from '../domain/target-verdicts.js';
+import { CircuitBreaker, type TargetVerdict } from '../domain/circuit-breaker.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
-import { CARRY_OUT, knownHealth } from './target-verdict.statements.js';
+import {
+  CARRY_OUT,
+  type Decided,
+  decisionValues,
+  knownHealth,
+} from './circuit-breaker.statements.js';
 
 /** How often a decision is repeated at once if another worker has changed the same health. */
 const TRIES = 5;
 const RETRY_MS = 1_000;
 /** Older verdicts are dropped, because newer attempts show the same. */
-const KEPT_MS = 300_000;
+const MAX_AGE_MS = 300_000;
 const MAX_DEFERRED = 10_000;
 /** Most deferred verdicts in one retry, because attempts that have just ended wait for it. */
 const MAX_RETRIED = 1_000;
 
 /** Combined verdicts on a target. `at`: the time of the last one, by `performance.now()`. */
-interface Reported {
-  webhookId: string;
-  accountId: string;
-  targetVersion: number;
-  known: KnownHealth;
+interface Reported extends Omit<TargetVerdict, 'verdict'> {
   verdicts: Verdicts;
   at: number;
-}
-
-interface Decided extends Reported {
-  decision: Decision;
 }
 
 /** A request to retry deferred verdicts. */
@@ -49,7 +43,7 @@ const RETRY = Symbol('retry');
  * second.
  */
 @Injectable()
-export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicationShutdown {
+export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicationShutdown {
   /** Batches run one at a time, which keeps the order of a target's verdicts. */
   private readonly group: GroupCommit<Reported | typeof RETRY, boolean>;
   /** Deferred verdicts by subscription. */
@@ -80,7 +74,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
 
   private async batch(items: readonly (Reported | typeof RETRY)[]): Promise<boolean[]> {
     const isRetry = items.includes(RETRY);
-    const reported = new Map(isRetry ? this.takeDeferred() : []);
+    const reported = new Map(isRetry ? this.removeDeferred() : []);
     for (const item of items) {
       if (item !== RETRY) merge(this.deferred.has(item.webhookId) ? this.deferred : reported, item);
     }
@@ -104,8 +98,8 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
   }
 
   /** @returns the verdicts on targets whose health has changed meanwhile */
-  private async carryOut(all: readonly Decided[]): Promise<Reported[]> {
-    const rows = await this.database.run(CARRY_OUT, valuesOf(all));
+  private async carryOut(all: readonly (Reported & Decided)[]): Promise<Reported[]> {
+    const rows = await this.database.run(CARRY_OUT, decisionValues(all));
     const readAt = performance.now();
     const byId = new Map(rows.map((row) => [row.id, row]));
     const changed: Reported[] = [];
@@ -115,7 +109,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
       // It was switched off or deleted, or its target was replaced.
       if (!row) continue;
       const known = knownHealth(row.health, readAt);
-      if (row.done) this.tell(each, row.toldBy);
+      if (row.done) this.reportChange(each, row.toldBy);
       else if (known.stored === each.known.stored) locked.push(each);
       else changed.push({ ...each, known });
     }
@@ -123,7 +117,10 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
     return changed;
   }
 
-  private tell({ webhookId, accountId, known, decision }: Decided, notice: string | null): void {
+  private reportChange(
+    { webhookId, accountId, known, decision }: Decided,
+    notice: string | null,
+  ): void {
     const { change, health } = decision;
     const wasFailing = known.failingMs !== null;
     const isFailing = health ? health.failingSince !== null : wasFailing;
@@ -146,12 +143,12 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
     }, RETRY_MS).unref();
   }
 
-  /** The verdicts that were deferred first. */
-  private takeDeferred(): [string, Reported][] {
-    const oldest = performance.now() - KEPT_MS;
-    const taken = [...this.deferred].slice(0, MAX_RETRIED);
-    for (const [id] of taken) this.deferred.delete(id);
-    return taken.filter(([, { at }]) => at > oldest);
+  /** Removes the verdicts that were deferred first. */
+  private removeDeferred(): [string, Reported][] {
+    const oldest = performance.now() - MAX_AGE_MS;
+    const removed = [...this.deferred].slice(0, MAX_RETRIED);
+    for (const [id] of removed) this.deferred.delete(id);
+    return removed.filter(([, { at }]) => at > oldest);
   }
 }
 
@@ -171,7 +168,7 @@ function merge(all: Map<string, Reported>, item: Reported): void {
 }
 
 /** Decides on each target. Omits those whose health does not change. */
-function decidedOf(all: readonly Reported[]): Decided[] {
+function decidedOf(all: readonly Reported[]): (Reported & Decided)[] {
   const now = performance.now();
   return all.flatMap((reported) => {
     const { known, at } = reported;
@@ -179,22 +176,4 @@ function decidedOf(all: readonly Reported[]): Decided[] {
     const decision = decide(healthAfter(known, now - known.readAt), verdicts);
     return decision ? [{ ...reported, decision }] : [];
   });
-}
-
-/** Converts decisions to arrays, one for each column. */
-function valuesOf(all: readonly Decided[]) {
-  const health = all.map(({ decision }) => decision.health);
-  return {
-    webhookIds: all.map(({ webhookId }) => webhookId),
-    targetVersions: all.map(({ targetVersion }) => targetVersion),
-    stored: all.map(({ known }) => known.stored),
-    failures: health.map((after) => after?.failures),
-    openings: health.map((after) => after?.openings),
-    failing: health.map((after) => (after?.failingSince === NOW ? 'now' : after?.failingSince)),
-    openMs: health.map((after) => after?.openMs),
-    holdMs: all.map(({ decision }) => decision.holdMs),
-    off: all.map(({ decision }) => decision.off),
-    backlog: all.map(({ decision }) => decision.backlog === true),
-    notices: all.map(({ decision }) => noticeOf(decision)),
-  };
 }

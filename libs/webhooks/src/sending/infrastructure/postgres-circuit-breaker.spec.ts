@@ -3,8 +3,8 @@ import type { Database, Log } from '#libs/runtime';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
-import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
-import { knownHealth } from './target-verdict.statements.js';
+import { PostgresCircuitBreaker } from './postgres-circuit-breaker.js';
+import { knownHealth } from './circuit-breaker.statements.js';
 
 const FAILED: Verdict = { kind: 'failed' };
 
@@ -12,7 +12,7 @@ const FAILED: Verdict = { kind: 'failed' };
 let answer: 'done' | 'locked' | Error;
 let asked: string[][];
 let logged: string[];
-let verdicts: PostgresTargetVerdicts;
+let verdicts: PostgresCircuitBreaker;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -26,7 +26,7 @@ beforeEach(() => {
   };
   const log = { error: (_: object, message: string) => logged.push(message) };
   const metrics = {};
-  verdicts = new PostgresTargetVerdicts(
+  verdicts = new PostgresCircuitBreaker(
     database as unknown as Database,
     metrics as DeliveryMetrics,
     new FakeActivity(),
@@ -73,7 +73,7 @@ it('keeps verdicts while PostgreSQL is down, and logs unexpected errors', async 
 
 it('drops a deferred hold once its time is over', async () => {
   answer = 'locked';
-  await report({ kind: 'failed', test: true, retryAfterMs: 2_500 }, '1');
+  await report({ kind: 'failed', immediate: true, retryAfterMs: 2_500 }, '1');
   await seconds(10);
   expect(asked).toHaveLength(3);
 });

@@ -1,4 +1,11 @@
-const LONGEST_MS = 24 * 3_600_000;
+import { scheduleOf } from '../../subscriptions/domain/retry-policy.js';
+import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
+import type { Conclusion, LeasedDelivery } from './pending-deliveries.js';
+
+/** Share of a delay by which it is randomly longer or shorter. */
+const JITTER = 0.2;
+/** Longest wait for which a target can ask, in ms. */
+const LONGEST_WAIT_MS = 24 * 3_600_000;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 const MONTH = '(?<month>[a-z]{3})';
@@ -12,10 +19,43 @@ const DATES = [
   `(?:[a-z]{3,9},? )?${DAY}[ -]${MONTH}[ -](?:${YEAR}|(?<shortYear>\\d\\d)) ${TIME}${ZONE}`,
   // asctime, and what the command date writes.
   `[a-z]{3},? ${MONTH} ${DAY} ${TIME}${ZONE} ${YEAR}`,
-  // A Date of JavaScript as text.
+  // The text form of a Date in JavaScript.
   `[a-z]{3},? ${MONTH} ${DAY} ${YEAR} ${TIME}${ZONE}(?: \\([^)]*\\))?`,
 ].map((form) => new RegExp(`^${form}$`, 'i'));
 const MAX_DATE_LENGTH = 100;
+
+/**
+ * The state of a delivery after an attempt, and when the next one is due: by the schedule of its subscription, or
+ * later if the target asked for it.
+ * @param configured the default schedule, in ms
+ */
+export function conclusionOf(
+  delivery: LeasedDelivery,
+  verdict: Verdict,
+  configured: readonly number[],
+): Conclusion {
+  if (verdict.kind === 'succeeded') return { state: 'succeeded' };
+  if (verdict.kind === 'gone') return { state: 'exhausted', reason: 'gone' };
+  const { subscription, immediate, attempt, scheduleBase } = delivery;
+  const schedule = immediate ? [] : scheduleOf(subscription.retry, configured);
+  const delayMs = retryDelay(schedule, attempt - scheduleBase, Math.random());
+  if (delayMs === undefined) return { state: 'exhausted', reason: 'no_attempts_left' };
+  return { state: 'pending', delayMs: Math.max(delayMs, verdict.retryAfterMs ?? 0) };
+}
+
+/**
+ * The delay in ms before the next attempt, or undefined if the schedule has ended.
+ * @param failures failed attempts since the schedule started, at least 1
+ * @param random a number from 0 to 1
+ */
+export function retryDelay(
+  schedule: readonly number[],
+  failures: number,
+  random: number,
+): number | undefined {
+  const delay = schedule[failures - 1];
+  return delay === undefined ? undefined : Math.round(delay * (1 + JITTER * (2 * random - 1)));
+}
 
 /**
  * The wait in ms that a `Retry-After` header (RFC 9110, section 10.2.3: seconds or an HTTP date)
@@ -24,7 +64,7 @@ const MAX_DATE_LENGTH = 100;
 export function retryAfter(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim() ?? '';
   const wait = /^\d+$/.test(text) ? Number(text) * 1_000 : timeOf(text, now) - now.getTime();
-  return wait > 0 ? Math.min(wait, LONGEST_MS) : undefined;
+  return wait > 0 ? Math.min(wait, LONGEST_WAIT_MS) : undefined;
 }
 
 /** The time of an HTTP date (RFC 9110, section 5.6.7), in GMT if it names no zone; NaN for other texts. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atLeisure } from './backlog-metrics.js';
+import { cachedIfSlow } from './delivery-metrics.js';
 
 it('reads a large backlog at most a twentieth of the time, however often it is scraped', async () => {
   let nowMs = 0;
@@ -9,7 +9,7 @@ it('reads a large backlog at most a twentieth of the time, however often it is s
     reads += 1;
     return Promise.resolve(reads);
   };
-  const gauge = atLeisure(read, () => nowMs);
+  const gauge = cachedIfSlow(read, () => nowMs);
   expect(await gauge()).toBe(1);
   nowMs += 18_000;
   expect(await gauge()).toBe(1);
@@ -19,13 +19,13 @@ it('reads a large backlog at most a twentieth of the time, however often it is s
 
 it('reads a small backlog at each scrape', async () => {
   let reads = 0;
-  const gauge = atLeisure(() => Promise.resolve((reads += 1)));
+  const gauge = cachedIfSlow(() => Promise.resolve((reads += 1)));
   expect([await gauge(), await gauge()]).toEqual([1, 2]);
 });
 
 it('reads again after a failure', async () => {
   const results = [() => Promise.reject(new Error('no database')), () => Promise.resolve(7)];
-  const gauge = atLeisure(() => results.shift()!());
+  const gauge = cachedIfSlow(() => results.shift()!());
   await expect(gauge()).rejects.toThrow('no database');
   expect(await gauge()).toBe(7);
 });

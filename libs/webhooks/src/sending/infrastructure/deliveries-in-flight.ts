@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, Log, Processes } from '#libs/runtime';
-import type { RunResult, Sent } from '../domain/delivery-runner.js';
+import { CONFIG, type Config, Log, Processes, Tracing } from '#libs/runtime';
+import { AttemptTrace, type RunResult, type Sent } from '../domain/delivery-runner.js';
+import type { LeasedDelivery } from '../domain/pending-deliveries.js';
+import { PROCESS_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import { AttemptCounter } from '../../statistics/infrastructure/attempt-counter.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 
@@ -8,12 +10,12 @@ const SUMMARY_MS = 1_000;
 
 /** Counts, measures and logs the deliveries that a worker handles, from the queue or from PostgreSQL. */
 @Injectable()
-export class DeliveriesUnderWay {
+export class DeliveriesInFlight {
   /**
-   * Not a `Set` of promises: after some additions and removals V8 gives a set a new table, and the old one, in
-   * the old generation, keeps the tables after it with all their deliveries until a full garbage collection.
+   * Not a `Set` of promises: V8 moves a set to a new table after some changes. The old table, in the old generation,
+   * keeps the later ones alive, with all their deliveries, until a full garbage collection.
    */
-  private underWay = 0;
+  private inFlight = 0;
   private onIdle: () => void = () => undefined;
   private readonly outcomes = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
@@ -25,23 +27,23 @@ export class DeliveriesUnderWay {
     @Inject(CONFIG) private readonly config: Config,
     processes: Processes,
   ) {
-    processes.count(() => this.underWay);
+    processes.count(() => this.inFlight);
   }
 
   /** @returns undefined if it failed; the delivery is then due when its lease ends */
   async run(id: string, work: () => Promise<RunResult>): Promise<RunResult | undefined> {
-    this.underWay += 1;
+    this.inFlight += 1;
     try {
       return await this.reported(id, work);
     } finally {
-      this.underWay -= 1;
-      if (this.underWay === 0) this.onIdle();
+      this.inFlight -= 1;
+      if (this.inFlight === 0) this.onIdle();
     }
   }
 
-  /** Resolves when no delivery is under way. */
+  /** Resolves when no delivery is in flight. */
   async idle(): Promise<void> {
-    while (this.underWay > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
+    while (this.inFlight > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
   }
 
   /** Logs and stores what is not yet, at the end of the process. */
@@ -97,5 +99,30 @@ export class DeliveriesUnderWay {
   private count(outcome: string): void {
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
     this.timer ??= setTimeout(() => this.summarise(), SUMMARY_MS).unref();
+  }
+}
+
+/** Creates a span for each attempt, as a child of the one in which its event was accepted. */
+@Injectable()
+export class TracedAttempts extends AttemptTrace {
+  constructor(private readonly tracing: Tracing) {
+    super();
+  }
+
+  around<Result>(delivery: LeasedDelivery, work: () => Promise<Result>): Promise<Result> {
+    if (!this.tracing.enabled) return work();
+    const { id, attempt, event } = delivery;
+    return this.tracing.span(
+      {
+        ...PROCESS_SPAN,
+        parent: event.traceparent,
+        attributes: {
+          ...PROCESS_SPAN.attributes,
+          'messaging.message.id': id,
+          'switchhook.attempt': attempt,
+        },
+      },
+      work,
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { verdictOf } from './target-verdicts.js';
+import { verdictOf } from './circuit-breaker.js';
 
 const attempt = { at: new Date('2026-11-21T00:00:00Z'), durationMs: 2_000 };
 const answered = (status: number, retryAfter?: string | string[]) => ({
@@ -7,7 +7,7 @@ const answered = (status: number, retryAfter?: string | string[]) => ({
   status,
   ...(retryAfter !== undefined && { responseHeaders: { 'retry-after': retryAfter } }),
 });
-const FAILED = { kind: 'failed', test: false };
+const FAILED = { kind: 'failed', immediate: false };
 
 it.each([
   [answered(200), { kind: 'succeeded' }],
@@ -28,5 +28,5 @@ it.each([
 });
 
 it('marks the failure of a test', () => {
-  expect(verdictOf(answered(500), true)).toEqual({ kind: 'failed', test: true });
+  expect(verdictOf(answered(500), true)).toEqual({ kind: 'failed', immediate: true });
 });

@@ -2,7 +2,7 @@
 const QUICK_MS = 1_000;
 /** Weight of the latest call in the average. */
 const LATEST = 1 / 8;
-/** How long a delivery waits in the worker for an earlier call of its subscription to end, in ms. */
+/** How long a delivery waits in the worker for an earlier call to the same subscription to end, in ms. */
 const MAX_WAIT_MS = 500;
 
 /** How a call ended. `answered`: whether the target answered at all. */
@@ -12,16 +12,16 @@ export interface Call {
 }
 
 /**
- * A worker's view of the calls to one subscription.
+ * Limits a worker's concurrent calls to one subscription, by how quickly its target answers.
  *
  * The cap on calls in flight starts at one, so that hundreds of hanging subscriptions cannot take all
  * slots before they are known to hang. It grows by one with each quick answer, like a TCP congestion
  * window, up to its bound. It shrinks as the average duration exceeds one second, and is halved by each
  * slow call without an answer, down to one.
  */
-export class Subscription {
-  /** Deliveries that wait here for their call or are in flight. */
-  places = 0;
+export class CallLimiter {
+  /** Slots of deliveries to this subscription, whether they wait for their call or are in flight. */
+  slots = 0;
   private calls = 0;
   private cap = 1;
   private averageMs: number | undefined;
@@ -45,18 +45,20 @@ export class Subscription {
     return this.averageMs !== undefined && !this.isSlow;
   }
 
-  /** Limit of places: as many waiting as in flight, to keep the calls busy; none waiting if it is slow. */
-  get most(): number {
-    return this.isSlow ? this.cap : 2 * this.cap;
+  /** Slots left of its limit: as many deliveries may wait as are in flight, but none if it is slow. */
+  get room(): number {
+    return (this.isSlow ? this.cap : 2 * this.cap) - this.slots;
   }
 
+  /** Fewer deliveries wait than half of the cap. */
   get wantsMore(): boolean {
-    return this.places < this.most && 2 * (this.places - this.cap) < this.cap;
+    return this.room > 0 && 2 * (this.slots - this.cap) < this.cap;
   }
 
+  /** @returns whether the call may start; false after {@link MAX_WAIT_MS}, or if blocked since `leasedAt` */
   async start(leasedAt: number): Promise<boolean> {
     if (leasedAt <= this.blockedAt) return false;
-    if (this.calls >= this.cap) return this.started();
+    if (this.calls >= this.cap) return this.wait();
     this.startAtOnce();
     return true;
   }
@@ -75,7 +77,7 @@ export class Subscription {
   /** @param call absent if it says nothing about the target */
   end(call: Call | undefined): void {
     this.calls -= 1;
-    if (call) this.judge(call);
+    if (call) this.adapt(call);
     while (this.calls < this.cap && this.waiting.length > 0) {
       this.startAtOnce();
       this.waiting.shift()!(true);
@@ -87,7 +89,7 @@ export class Subscription {
     for (const settle of this.waiting.splice(0)) settle(false);
   }
 
-  private judge({ durationMs, answered }: Call): void {
+  private adapt({ durationMs, answered }: Call): void {
     this.progressAt = this.now();
     this.averageMs ??= durationMs;
     this.averageMs += LATEST * (durationMs - this.averageMs);
@@ -100,7 +102,7 @@ export class Subscription {
     return Math.max(1, Math.floor(this.bound * Math.min(1, QUICK_MS / averageMs)));
   }
 
-  private started(): Promise<boolean> {
+  private wait(): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (started: boolean): void => {
         clearTimeout(timer);

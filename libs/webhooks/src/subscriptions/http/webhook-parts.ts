@@ -1,4 +1,20 @@
-import { anyObject, inside, partOf, type Problem, string } from '#libs/kernel';
+import { schema } from '#libs/http';
+import {
+  anyObject,
+  inside,
+  integer,
+  listOf,
+  type Part,
+  partOf,
+  type Problem,
+  string,
+} from '#libs/kernel';
+import {
+  DELAY_SECONDS,
+  MAX_RETRIES,
+  type RetryPolicy,
+  TIMEOUT_MS,
+} from '../domain/retry-policy.js';
 import { MASK } from '../domain/target-url.js';
 import {
   HEADER_NAME,
@@ -12,7 +28,66 @@ import {
   MAX_HEADERS,
 } from '../domain/webhook-headers.js';
 
-const OBJECT = anyObject({
+// In the order in which PostgreSQL stores them, because policies are compared as text.
+const PARTS: Record<keyof RetryPolicy, Part> = {
+  schedule: listOf(integer(DELAY_SECONDS), { max: MAX_RETRIES }),
+  timeoutMs: integer(TIMEOUT_MS),
+};
+
+const members = {
+  schedule: {
+    ...PARTS.schedule.schema,
+    description:
+      'Delays before the retries in seconds, each 20 % shorter or longer by chance; ' +
+      'without any there is one attempt.',
+    examples: [[10, 60, 600]],
+  },
+  timeoutMs: {
+    ...PARTS.timeoutMs.schema,
+    description: "Until the status line and headers of the target's answer, in ms.",
+    examples: [5_000],
+  },
+};
+
+/** A policy as it is shown. */
+export const RetryPolicySchema = schema.named('RetryPolicy', {
+  type: 'object',
+  properties: members,
+  description: 'What holds instead of the configured retries.',
+});
+
+const GIVEN = anyObject({
+  minProperties: 1,
+  properties: {
+    schedule: schema.nullable(members.schedule),
+    timeoutMs: schema.nullable(members.timeoutMs),
+  },
+});
+const NOT_EMPTY = GIVEN.and(
+  'required',
+  'must have schedule or timeoutMs',
+  (given) => givenNames(given).length > 0,
+);
+
+/** A policy in a request body. */
+export const GivenRetryPolicy = partOf<RetryPolicy>(GIVEN.schema, (given) => {
+  const problems = NOT_EMPTY.check(given);
+  if (problems.length > 0) return problems;
+  const policy = given as Record<keyof RetryPolicy, unknown>;
+  return givenNames(policy).flatMap((name) => inside(name, PARTS[name].check(policy[name])));
+});
+
+/** The policy in a body: its known members, of which `null` means "not given". */
+export function retryPolicyOf(given: RetryPolicy): RetryPolicy {
+  return Object.fromEntries(givenNames(given).map((name) => [name, given[name]]));
+}
+
+function givenNames(given: Partial<Record<keyof RetryPolicy, unknown>>): (keyof RetryPolicy)[] {
+  const names = Object.keys(PARTS) as (keyof RetryPolicy)[];
+  return names.filter((name) => given[name] !== undefined && given[name] !== null);
+}
+
+const HEADERS = anyObject({
   maxProperties: MAX_HEADERS,
   propertyNames: { pattern: HEADER_NAME },
   additionalProperties: { type: 'string', maxLength: MAX_HEADER_VALUE, pattern: HEADER_VALUE },
@@ -25,15 +100,15 @@ const OBJECT = anyObject({
 type Headers = Record<string, string>;
 
 /** Headers in a request body. */
-export const GivenHeaders = partOf<Headers>(OBJECT.schema, (given) => {
-  const problems = OBJECT.check(given);
+export const GivenHeaders = partOf<Headers>(HEADERS.schema, (given) => {
+  const problems = HEADERS.check(given);
   if (problems.length > 0) return problems;
   const entries = Object.entries(given as Record<string, unknown>);
   const spelled = entries.map(([name]) => name.toLowerCase());
   return entries.flatMap(([name, value], index) => {
     if (name.length > MAX_HEADER_NAME) return [TOO_LONG];
     const isRepeated = spelled.indexOf(name.toLowerCase()) < index;
-    return inside(name, [...nameProblems(name, isRepeated), ...VALUE.check(value)]);
+    return inside(name, [...nameProblems(name, isRepeated), ...HEADER.check(value)]);
   });
 });
 
@@ -63,7 +138,7 @@ const TOO_LONG: Problem = {
   says: `must have names of at most ${MAX_HEADER_NAME} characters`,
 };
 
-const VALUE = string()
+const HEADER = string()
   .and(
     'length',
     `must have 1 to ${MAX_HEADER_VALUE} characters`,

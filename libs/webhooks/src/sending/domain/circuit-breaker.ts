@@ -1,14 +1,7 @@
 import type { Attempt } from '../../deliveries/domain/delivery.js';
-import { retryAfter } from './retry-after.js';
-import type { Health, Verdict } from '../../subscriptions/domain/subscription-life.js';
-
-/** The health of a target as it was last read, with the claim of a delivery or later. */
-export interface KnownHealth extends Health {
-  /** The exact stored values: a decision applies only while these are unchanged. */
-  stored: string;
-  /** When it was read, in ms of `performance.now()`. */
-  readAt: number;
-}
+import type { KnownHealth } from './pending-deliveries.js';
+import { retryAfter } from './retries.js';
+import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 
 /** A verdict on the target that was called, which may have been replaced since. */
 export interface TargetVerdict {
@@ -19,10 +12,10 @@ export interface TargetVerdict {
   known: KnownHealth;
 }
 
-/** The verdict that an attempt gives (contract, section 8). @param test whether it was a test */
+/** The verdict that an attempt gives (contract, section 8). @param immediate whether the delivery was a test */
 export function verdictOf(
   attempt: Pick<Attempt, 'at' | 'durationMs' | 'status' | 'responseHeaders'>,
-  test: boolean,
+  immediate: boolean,
 ): Verdict {
   const { status = 0 } = attempt;
   if (status >= 200 && status < 300) return { kind: 'succeeded' };
@@ -30,7 +23,7 @@ export function verdictOf(
   const answeredAt = new Date(attempt.at.getTime() + attempt.durationMs);
   const mayAsk = status === 429 || status === 503;
   const retryAfterMs = mayAsk ? retryAfter(retryAfterOf(attempt), answeredAt) : undefined;
-  return { kind: 'failed', test, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { kind: 'failed', immediate, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 function retryAfterOf({ responseHeaders }: Pick<Attempt, 'responseHeaders'>): string | undefined {
@@ -38,8 +31,11 @@ function retryAfterOf({ responseHeaders }: Pick<Attempt, 'responseHeaders'>): st
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Applies verdicts to the health of targets. */
-export abstract class TargetVerdicts {
+/**
+ * Applies verdicts to the health of targets: opens and closes circuits, obeys `Retry-After`, and switches off
+ * subscriptions that are gone or have failed for too long.
+ */
+export abstract class CircuitBreaker {
   /**
    * Resolves when the verdict is applied, changes nothing, or is deferred because the subscription is
    * locked or PostgreSQL is down. Never rejects and never waits for a lock. Verdicts on one target are

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shownRequest } from './sent-request.js';
+import { shownRequest } from './target-client.js';
 
 it.each([
   ['http://Example.COM:80', 'http://example.com/'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { retryAfter } from './retry-after.js';
+import { retryAfter, retryDelay } from './retries.js';
 
 const now = new Date('2026-11-21T12:00:00.500Z');
 
@@ -126,4 +126,15 @@ it('is exact for any number of seconds and any date of the next day', () => {
       expect(retryAfter(date.toUTCString(), now)).toBe(seconds * 1_000 - 500);
     }),
   );
+});
+
+it('varies each delay of the schedule by up to a fifth', () => {
+  expect(retryDelay([5_000, 30_000], 1, 0.5)).toBe(5_000);
+  expect(retryDelay([5_000, 30_000], 2, 0)).toBe(24_000);
+  expect(retryDelay([5_000, 30_000], 2, 1)).toBe(36_000);
+});
+
+it('ends after the last delay, and at once if the schedule is empty', () => {
+  expect(retryDelay([5_000], 2, 0.5)).toBeUndefined();
+  expect(retryDelay([], 1, 0.5)).toBeUndefined();
 });

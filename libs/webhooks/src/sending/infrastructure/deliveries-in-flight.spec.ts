@@ -4,18 +4,19 @@ import type { Config, Log, Processes } from '#libs/runtime';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
 import {
   aLeasedDelivery,
+  CircuitBreakerSpy,
   job,
   NoTrace,
   PendingSpy,
   settings,
   TargetSpy,
-  VerdictsSpy,
 } from '../domain/delivery-runner.fake.js';
+import { CallLimiter } from '../domain/call-limiter.js';
 import { DeliverySlots } from '../domain/delivery-slots.js';
 import type { LeasedDelivery } from '../domain/pending-deliveries.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 import type { AttemptCounter } from '../../statistics/infrastructure/attempt-counter.js';
-import { DeliveriesUnderWay } from './deliveries-under-way.js';
+import { DeliveriesInFlight } from './deliveries-in-flight.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 
 const AT_ONCE = 16;
@@ -23,33 +24,34 @@ const { accountId } = aLeasedDelivery().event;
 
 let pending: PendingSpy;
 let target: TargetSpy;
-let verdicts: VerdictsSpy;
+let circuitBreaker: CircuitBreakerSpy;
 let trace: NoTrace;
 let activity: FakeActivity;
 let metrics: { attempted: () => void; ended: () => void };
 let counter: { count: () => void };
 let logged: unknown[];
-let inFlight: () => number;
+let countInFlight: () => number;
 let runner: DeliveryRunner;
-let underWay: DeliveriesUnderWay;
+let slots: DeliverySlots;
+let inFlight: DeliveriesInFlight;
 
 beforeEach(() => {
   pending = new PendingSpy();
   target = new TargetSpy();
-  verdicts = new VerdictsSpy();
+  circuitBreaker = new CircuitBreakerSpy();
   trace = new NoTrace();
   activity = new FakeActivity();
   metrics = { attempted: () => undefined, ended: () => undefined };
   counter = { count: () => undefined };
   logged = [];
-  const limits = { ...settings, atOnce: AT_ONCE };
-  runner = new DeliveryRunner(pending, target, verdicts, trace, activity, limits);
-  underWay = new DeliveriesUnderWay(
+  slots = new DeliverySlots(AT_ONCE, 1);
+  runner = new DeliveryRunner(pending, target, circuitBreaker, trace, activity, settings);
+  inFlight = new DeliveriesInFlight(
     metrics as unknown as DeliveryMetrics,
     counter as unknown as AttemptCounter,
     { error: ({ err }: { err: unknown }) => logged.push(err), info: vi.fn() } as unknown as Log,
     { LOG_EVENTS: 'summary' } as unknown as Config,
-    { count: (count: () => number) => (inFlight = count) } as unknown as Processes,
+    { count: (count: () => number) => (countInFlight = count) } as unknown as Processes,
   );
 });
 afterEach(() => {
@@ -130,7 +132,7 @@ const STEPS: [step: string, breakIt: () => Change | undefined][] = [
     () =>
       void (
         (target.answer = { status: 500 }),
-        vi.spyOn(verdicts, 'report').mockImplementationOnce(rejected)
+        vi.spyOn(circuitBreaker, 'report').mockImplementationOnce(rejected)
       ),
   ],
   [
@@ -142,7 +144,7 @@ const STEPS: [step: string, breakIt: () => Change | undefined][] = [
     () => void vi.spyOn(pending, 'record').mockImplementationOnce(rejected),
   ],
   [
-    'it is noted for the stream',
+    'it is reported to the stream',
     () => void vi.spyOn(activity, 'report').mockImplementationOnce(broken),
   ],
   ['it is measured', () => void (metrics.attempted = broken)],
@@ -151,37 +153,37 @@ const STEPS: [step: string, breakIt: () => Change | undefined][] = [
 
 const WAYS: [way: string, run: (delivery: LeasedDelivery) => Promise<RunResult | undefined>][] = [
   ['claimed from PostgreSQL', runClaimed],
-  ['taken from the queue', runQueued],
+  ['loaded for a job of the queue', runQueued],
 ];
 
 async function runQueued(delivery: LeasedDelivery): Promise<RunResult | undefined> {
   pending.leased = delivery;
-  const entry = await runner.slots.enter();
-  return underWay.run(delivery.id, () => runner.runJob(job, entry));
+  const slot = await slots.reserve();
+  return inFlight.run(delivery.id, () => runner.runJob(job, slot));
 }
 
 function runClaimed(delivery: LeasedDelivery): Promise<RunResult | undefined> {
-  const { webhookId, immediate: tests } = delivery;
-  const [place] = runner.slots.acquire({ webhookId, accountId, tests });
-  return underWay.run(delivery.id, () => runner.run(delivery, place!));
+  const { webhookId, immediate } = delivery;
+  const [slot] = slots.acquire({ webhookId, accountId, immediate });
+  return inFlight.run(delivery.id, () => runner.run(delivery, slot!));
 }
 
-/** How many places the account can take, for other subscriptions and for tests. */
-function roomOf(slots: DeliverySlots): [places: number, tests: number] {
-  const take = (tests: boolean) =>
+/** How many slots the account can acquire, for other subscriptions and for immediate deliveries. */
+function roomOf(of: DeliverySlots): [scheduled: number, immediate: number] {
+  const acquire = (immediate: boolean) =>
     Array.from({ length: AT_ONCE }, (_, n) =>
-      slots.acquire({ webhookId: `other-${n}`, accountId, tests }),
+      of.acquire({ webhookId: `other-${n}`, accountId, immediate }),
     ).flat();
-  const [tests, places] = [take(true), take(false)];
-  for (const place of [...tests, ...places]) place.end();
-  return [places.length, tests.length];
+  const [immediate, scheduled] = [acquire(true), acquire(false)];
+  for (const slot of [...immediate, ...scheduled]) slot.release();
+  return [scheduled.length, immediate.length];
 }
 
 /** Nothing is held, and the next deliveries of the subscription go out. */
 async function isAsBefore(): Promise<void> {
-  await underWay.idle();
-  expect([runner.slots.free, inFlight()]).toEqual([AT_ONCE, 0]);
-  expect(roomOf(runner.slots)).toEqual(roomOf(new DeliverySlots(AT_ONCE, 1)));
+  await inFlight.idle();
+  expect([slots.free, countInFlight()]).toEqual([AT_ONCE, 0]);
+  expect(roomOf(slots)).toEqual(roomOf(new DeliverySlots(AT_ONCE, 1)));
   target.answer = { status: 200 };
   metrics.attempted = () => undefined;
   counter.count = () => undefined;
@@ -193,7 +195,7 @@ async function isAsBefore(): Promise<void> {
 }
 
 describe.each(WAYS)('a delivery %s', (_way, run) => {
-  it.each(STEPS)('holds nothing after a failure when %s', async (_step, breakIt) => {
+  it.each(STEPS)('holds no slot after a failure when %s', async (_step, breakIt) => {
     for (const immediate of [false, true]) {
       const delivery = aLeasedDelivery({ immediate });
       expect(await run({ ...delivery, ...breakIt() })).toBeUndefined();
@@ -203,7 +205,7 @@ describe.each(WAYS)('a delivery %s', (_way, run) => {
     }
   });
 
-  it('holds nothing after its release has failed', async () => {
+  it('holds no slot after its release has failed', async () => {
     vi.spyOn(pending, 'release').mockImplementationOnce(rejected);
     const late = aLeasedDelivery({ leaseEnds: performance.now() });
     expect(await run(late)).toBeUndefined();
@@ -216,7 +218,7 @@ describe.each(WAYS)('a delivery %s', (_way, run) => {
     vi.spyOn(target, 'post').mockRejectedValueOnce(noDescriptor);
     expect(await run(aLeasedDelivery())).toBeUndefined();
     expect(pending.released).toEqual([`${job.id} in 5000 ms`]);
-    expect([pending.recorded, verdicts.told, logged]).toEqual([[], [], [noDescriptor]]);
+    expect([pending.recorded, circuitBreaker.told, logged]).toEqual([[], [], [noDescriptor]]);
     await isAsBefore();
   });
 
@@ -230,10 +232,13 @@ describe.each(WAYS)('a delivery %s', (_way, run) => {
 });
 
 it.each<[string, () => void]>([
-  ['cannot be loaded', () => void vi.spyOn(pending, 'take').mockImplementationOnce(rejected)],
-  ['cannot be asked for', () => void vi.spyOn(pending, 'take').mockImplementationOnce(broken)],
-  ['gets no place', () => void vi.spyOn(runner.slots, 'acquire').mockImplementationOnce(broken)],
-])('a job whose delivery %s holds nothing', async (_what, breakIt) => {
+  ['cannot be loaded', () => void vi.spyOn(pending, 'load').mockImplementationOnce(rejected)],
+  ['cannot be asked for', () => void vi.spyOn(pending, 'load').mockImplementationOnce(broken)],
+  [
+    'gets no slot',
+    () => void vi.spyOn(CallLimiter.prototype, 'isSlow', 'get').mockImplementationOnce(broken),
+  ],
+])('a job whose delivery %s holds no slot', async (_what, breakIt) => {
   breakIt();
   expect(await runQueued(aLeasedDelivery())).toBeUndefined();
   await isAsBefore();

@@ -1,8 +1,15 @@
 import { recordBySystem } from '#libs/identity';
 import { prepared } from '#libs/runtime';
 import { FAILING_MS } from '../../event-kinds/domain/event-kinds.js';
-import { type Health, switchedOff } from '../../subscriptions/domain/subscription-life.js';
-import type { KnownHealth } from '../domain/target-verdicts.js';
+import {
+  type Decision,
+  type Health,
+  noticeOf,
+  NOW,
+  switchedOff,
+} from '../../subscriptions/domain/subscription-life.js';
+import type { TargetVerdict } from '../domain/circuit-breaker.js';
+import type { KnownHealth } from '../domain/pending-deliveries.js';
 import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook-values.js';
 
 /** The stored health of subscription `w` as one text for comparison, with exact times in seconds. */
@@ -31,27 +38,25 @@ export function knownHealth(column: HealthColumn, readAt: number): KnownHealth {
 /** The audit entry for a subscription that the service switched off. */
 const SWITCHED_OFF = { action: 'webhook.disable', fields: ['enabled'] } as const;
 
-/** Decisions as arrays, with one element for each subscription. */
-interface Decisions {
-  webhookIds: string[];
-  /** The version of the target that was called. */
-  targetVersions: number[];
-  /** The stored health on which the decision is based. */
-  stored: string[];
-  /** New numbers of failures; absent if the health does not change. */
-  failures: (number | undefined)[];
-  openings: (number | undefined)[];
-  /** New `failing_since`: 'kept', 'now' or null. */
-  failing: (string | null | undefined)[];
-  /** Time until the circuit is half-open; absent if it is closed. */
-  openMs: (number | null | undefined)[];
-  holdMs: (number | undefined)[];
-  /** Reason for switching the subscription off. */
-  off: (string | undefined)[];
-  /** Whether new deliveries wait from now on. */
-  backlog: boolean[];
-  /** Kind of notice to the account's other subscriptions. */
-  notices: (string | undefined)[];
+/** A decision on a target, based on its known health. */
+export type Decided = Omit<TargetVerdict, 'verdict'> & { decision: Decision };
+
+/** Converts decisions to arrays, one for each column. Without a new health, its columns are undefined. */
+export function decisionValues(all: readonly Decided[]) {
+  const health = all.map(({ decision }) => decision.health);
+  return {
+    webhookIds: all.map(({ webhookId }) => webhookId),
+    targetVersions: all.map(({ targetVersion }) => targetVersion),
+    stored: all.map(({ known }) => known.stored),
+    failures: health.map((after) => after?.failures),
+    openings: health.map((after) => after?.openings),
+    failing: health.map((after) => (after?.failingSince === NOW ? 'now' : after?.failingSince)),
+    openMs: health.map((after) => after?.openMs),
+    holdMs: all.map(({ decision }) => decision.holdMs),
+    off: all.map(({ decision }) => decision.off),
+    backlog: all.map(({ decision }) => decision.backlog === true),
+    notices: all.map(({ decision }) => noticeOf(decision)),
+  };
 }
 
 interface CarriedOut {
@@ -68,7 +73,7 @@ interface CarriedOut {
  * deliveries are found by scans like any that is due: putting them onto the queue would save half a second.
  * @returns the subscriptions that are on and still have the same target
  */
-export const CARRY_OUT = prepared<Decisions, CarriedOut>(
+export const CARRY_OUT = prepared<ReturnType<typeof decisionValues>, CarriedOut>(
   'verdicts.carry-out',
   `
 WITH decided AS MATERIALIZED (

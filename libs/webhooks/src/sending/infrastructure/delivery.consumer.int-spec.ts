@@ -3,7 +3,7 @@ import Bull, { type Queue } from 'bull';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Config, connectRedis, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
-import { JobLoops } from './job-loops.js';
+import { JobLoops } from './delivery.consumer.js';
 import { testDatabaseUrl, testRedisUrl } from '../../../../../test/support/environment.js';
 import { proxyTo, type TcpProxy } from '../../../../../test/support/tcp-proxy.js';
 

@@ -4,11 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { Database, Log, Metrics, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
-import type { KnownHealth } from '../domain/target-verdicts.js';
+import type { KnownHealth } from '../domain/pending-deliveries.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
-import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
-import { HEALTH, type HealthColumn, knownHealth } from './target-verdict.statements.js';
+import { PostgresCircuitBreaker } from './postgres-circuit-breaker.js';
+import { HEALTH, type HealthColumn, knownHealth } from './circuit-breaker.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { asRole } from '../../../../../test/support/environment.js';
 import { aSubscription, anAccount } from '../../../../../test/support/rows.js';
@@ -20,8 +20,8 @@ const failures = (count: number) => Array.from({ length: count }, () => FAILED);
 
 let database: TestDatabase;
 let source: DataSource;
-let worker: PostgresTargetVerdicts;
-let other: PostgresTargetVerdicts;
+let worker: PostgresCircuitBreaker;
+let other: PostgresCircuitBreaker;
 let statements: number;
 let changes: string[];
 let activity: FakeActivity;
@@ -43,8 +43,8 @@ beforeAll(async () => {
     healthChanged: (change: string) => changes.push(change),
   } as unknown as DeliveryMetrics;
   activity = new FakeActivity();
-  worker = new PostgresTargetVerdicts(shared, metrics, activity, log);
-  other = new PostgresTargetVerdicts(shared, metrics, activity, log);
+  worker = new PostgresCircuitBreaker(shared, metrics, activity, log);
+  other = new PostgresCircuitBreaker(shared, metrics, activity, log);
 });
 afterAll(async () => {
   await worker.onApplicationShutdown();
@@ -212,7 +212,7 @@ describe('a hold', () => {
   });
 
   it('can start with a failed test, which counts for nothing else', async () => {
-    await report({ kind: 'failed', test: true, retryAfterMs: 60_000 });
+    await report({ kind: 'failed', immediate: true, retryAfterMs: 60_000 });
     expect(await health()).toMatchObject({ held_for: 60, failures: 0, failing_for: null });
   });
 
