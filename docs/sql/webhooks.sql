@@ -325,7 +325,9 @@ SELECT id FROM webhooks WHERE id = ANY ($1::bigint[]) AND backlog;
 UPDATE replays SET state = 'completed', completed_at = now()
 WHERE id = ANY (ARRAY(
   SELECT r.id FROM replays r
-  WHERE r.id = ANY ($1::uuid[]) AND r.state = 'running' AND r.generation IS NULL AND NOT EXISTS (SELECT FROM replay_parts WHERE replay_id = r.id) FOR UPDATE SKIP LOCKED
+  WHERE r.id = ANY ($1::uuid[]) AND r.state = 'running'
+    AND r.generation IS NULL AND NOT EXISTS (SELECT FROM replay_parts WHERE replay_id = r.id)
+  FOR UPDATE SKIP LOCKED
 ));
 
 -- CREATE_DELIVERY
@@ -458,18 +460,18 @@ UPDATE webhooks w SET cancelling = false
 WHERE w.id = ANY ($1::bigint[]) AND w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute';
 
 -- END_PARTS, prepared as replays.end_parts
-DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(
-  SELECT p.ctid FROM unnest($1::uuid[], $2::bigint[]) AS n(id, webhook_id)
+WITH ending AS MATERIALIZED (
+  SELECT p.ctid AS part, r.id, r.webhook_id
+  FROM unnest($1::uuid[], $2::bigint[]) AS n(id, webhook_id)
     JOIN replay_parts p ON p.replay_id = n.id AND p.webhook_id = n.webhook_id
-  FOR UPDATE OF p SKIP LOCKED
-));
-
--- END_REPLAYS, prepared as replays.end
+    JOIN replays r ON r.id = p.replay_id
+  FOR UPDATE OF p, r SKIP LOCKED
+),
+removed AS (
+  DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(SELECT part FROM ending))
+)
 UPDATE replays SET state = 'cancelled', completed_at = now()
-WHERE id = ANY (ARRAY(
-  SELECT r.id FROM replays r
-  WHERE r.id = ANY ($1::uuid[]) AND r.state = 'running'  FOR UPDATE SKIP LOCKED
-));
+WHERE id = ANY (ARRAY(SELECT id FROM ending WHERE webhook_id IS NOT NULL)) AND state = 'running';
 
 -- END_WITHOUT_EVENT(…), prepared as pending.end-without-event.20454
 UPDATE deliveries d
@@ -721,7 +723,6 @@ ORDER BY id LIMIT 200;
 -- NEXT_PARTS, prepared as replays.next_parts
 SELECT r.id, r.account_id AS "accountId", r.states, r.until, r.event,
   r.application_id AS "applicationId", r.status, p.webhook_id AS "webhookId", p.after,
-  r.webhook_id IS NOT NULL AS "isOnly",
   CASE
     WHEN w.id IS NULL OR NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> p.generation THEN 'over'
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) OR EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id) THEN 'waits'
