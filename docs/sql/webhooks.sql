@@ -460,7 +460,7 @@ UPDATE webhooks w SET cancelling = false
 WHERE w.id = ANY ($1::bigint[]) AND w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute';
 
 -- END_PARTS, prepared as replays.end_parts
-WITH over AS MATERIALIZED (
+WITH ending AS MATERIALIZED (
   SELECT p.ctid AS part, r.id, r.webhook_id
   FROM unnest($1::uuid[], $2::bigint[]) AS n(id, webhook_id)
     JOIN replay_parts p ON p.replay_id = n.id AND p.webhook_id = n.webhook_id
@@ -468,10 +468,10 @@ WITH over AS MATERIALIZED (
   FOR UPDATE OF p, r SKIP LOCKED
 ),
 removed AS (
-  DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(SELECT part FROM over))
+  DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(SELECT part FROM ending))
 )
 UPDATE replays SET state = 'cancelled', completed_at = now()
-WHERE id = ANY (ARRAY(SELECT id FROM over WHERE webhook_id IS NOT NULL)) AND state = 'running';
+WHERE id = ANY (ARRAY(SELECT id FROM ending WHERE webhook_id IS NOT NULL)) AND state = 'running';
 
 -- END_WITHOUT_EVENT(…), prepared as pending.end-without-event.20454
 UPDATE deliveries d

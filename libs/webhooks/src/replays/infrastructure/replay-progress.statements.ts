@@ -68,7 +68,7 @@ FROM account a
   ) r ON true`,
 );
 
-/** Moves the progress of a replay from its own row to a part. A later version than 1.2 needs this no more. */
+/** Moves the progress of a replay from its own row to a part. Versions after 1.2 do not need this. */
 export const ADD_PARTS = prepared<Ids>(
   'replays.add_parts',
   `
@@ -124,7 +124,7 @@ FROM unnest(@replayIds::uuid[], @afters::bigint[]) AS seen(replay_id, after)
 export const END_PARTS = prepared<Ids & { webhookIds: string[] }>(
   'replays.end_parts',
   `
-WITH over AS MATERIALIZED (
+WITH ending AS MATERIALIZED (
   SELECT p.ctid AS part, r.id, r.webhook_id
   FROM unnest(@ids::uuid[], @webhookIds::bigint[]) AS n(id, webhook_id)
     JOIN replay_parts p ON p.replay_id = n.id AND p.webhook_id = n.webhook_id
@@ -132,10 +132,10 @@ WITH over AS MATERIALIZED (
   FOR UPDATE OF p, r SKIP LOCKED
 ),
 removed AS (
-  DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(SELECT part FROM over))
+  DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(SELECT part FROM ending))
 )
 UPDATE replays SET state = 'cancelled', completed_at = now()
-WHERE id = ANY (ARRAY(SELECT id FROM over WHERE webhook_id IS NOT NULL)) AND state = 'running'`,
+WHERE id = ANY (ARRAY(SELECT id FROM ending WHERE webhook_id IS NOT NULL)) AND state = 'running'`,
 );
 
 /** Completes replays whose parts have all ended. */

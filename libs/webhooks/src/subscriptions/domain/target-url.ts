@@ -1,4 +1,4 @@
-import { inHttp, isUrl } from '#libs/kernel';
+import { inHttp, url } from '#libs/kernel';
 
 /** Decides which addresses and ports targets may have. */
 export abstract class TargetPolicy {
@@ -9,7 +9,7 @@ export abstract class TargetPolicy {
 }
 
 /** How a target can be reached: what `TargetClient` knows how to call. */
-export const TARGET_SCHEMES = ['http', 'https'] as const;
+const TARGET_SCHEMES = ['http', 'https'] as const;
 
 /** Scheme, user information, rest. A backslash ends the authority, as in WHATWG's URL standard. */
 const WITH_USERINFO = /^([a-z]+:\/\/)([^/\\?#]*)@(.*)$/is;
@@ -19,10 +19,8 @@ export const MASK = '***';
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** Whether the text has the form of a target URL. */
-export function isTargetUrl(text: string): boolean {
-  return isUrl(text, TARGET_SCHEMES);
-}
+/** A target URL in a request. */
+export const targetUrlPart = url(TARGET_SCHEMES, { fragment: false });
 
 /** A target URL as it may be shown, with its user information masked: `https://***@host/…`. */
 export function shownTargetUrl(url: string): string {

@@ -1,5 +1,5 @@
 import { Field, Is } from '#libs/http';
-import { flag, label, oneOf, string, typed, url } from '#libs/kernel';
+import { flag, label, oneOf, string, typed } from '#libs/kernel';
 import { OutboundPolicy } from '#libs/outbound';
 import {
   ALL_RESOURCES,
@@ -14,7 +14,7 @@ import {
   hasTargetHost,
   hasTargetPort,
   isMaskedTargetUrl,
-  TARGET_SCHEMES,
+  targetUrlPart,
 } from '../domain/target-url.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from '../domain/webhooks.service.js';
 import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
@@ -23,8 +23,6 @@ import { SignatureSchema } from './webhook.view.js';
 
 const MAX_NAME = 255;
 const MAX_PAYLOAD_BYTES = 16 << 10;
-
-const targetUrl = url(TARGET_SCHEMES, { fragment: false });
 
 const ITEM = `(?:${[...RESOURCES, ALL_RESOURCES].join('|')})`;
 
@@ -127,7 +125,7 @@ export class CreateWebhookDto extends WebhookDto {
 
   @Field({ required: true, ...TARGET_URL })
   @Is(
-    targetUrl,
+    targetUrlPart,
     {
       code: 'not_allowed',
       says: PRIVATE_TARGET,
@@ -176,7 +174,7 @@ export class UpdateWebhookDto extends WebhookDto {
   resource?: string;
 
   @Field({ ...TARGET_URL, about: `${TARGET_URL.about} As it is shown, it is unchanged.` })
-  @Is(targetUrl)
+  @Is(targetUrlPart)
   targetUrl?: string;
 
   @Field({

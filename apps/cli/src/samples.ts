@@ -9,7 +9,7 @@ import {
 } from '#libs/webhooks/domain';
 
 /** The body of `POST /v1/events`. */
-export interface SampleEvent {
+interface SampleEvent {
   id: string | undefined;
   event: ReportedKind;
   resource: EventResource;
@@ -19,7 +19,7 @@ export interface SampleEvent {
 }
 
 /** The requested samples. */
-export interface SampleRequest {
+interface SampleRequest {
   events: readonly ReportedKind[];
   /** By default, the usual resource of each event kind. */
   resource?: Resource | undefined;

@@ -1,6 +1,6 @@
 import { rawElements, rawMember } from '#libs/kernel';
-import { CommandFailure } from '../failure.js';
-import { nameOf, notJson, parsed, readText } from '../json-file.js';
+import { CommandFailure } from './failure.js';
+import { nameOf, notJson, parsed, readText } from './input.js';
 
 /** An event in a file. */
 export interface FileEvent {
