@@ -537,6 +537,13 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
   ) last ON true
   WHERE d.id = $3 AND ($4::bigint IS NULL OR d.account_id = $4);
 
+-- FIND_DELIVERY_IDS
+SELECT w.id AS "webhookId", d.id AS "deliveryId"
+FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (SELECT id FROM deliveries
+    WHERE webhook_id BETWEEN w.id AND w.id
+      AND id BETWEEN $2::uuid AND $3::uuid AND event_id = $4
+    ORDER BY webhook_id, id LIMIT 1) d;
+
 -- FIND_EVENT
 SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data, added
@@ -974,13 +981,6 @@ SELECT id, generation, enabled FROM webhooks
    WHERE account_id = $1 AND (enabled OR NOT $2) AND deleted_at IS NULL
      AND ($3::bigint IS NULL OR id = $3) AND id > $4
    ORDER BY id LIMIT 100;
-
--- WEBHOOKS_TOLD
-SELECT w.id AS "webhookId", d.id AS "deliveryId"
-FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (SELECT id FROM deliveries
-    WHERE webhook_id BETWEEN w.id AND w.id
-      AND id BETWEEN $2::uuid AND $3::uuid AND event_id = $4
-    ORDER BY webhook_id, id LIMIT 1) d;
 
 -- WRITE_SECRETS
 UPDATE webhooks w

@@ -30,12 +30,12 @@ export const IS_ONE_OF_IDS = '= ANY (ARRAY(SELECT unnest(@ids::uuid[])))';
  *
  * @param array a parameter and its type
  */
-export function atPlaceOfId(array: string): string {
+export function elementOfDelivery(array: string): string {
   return `(${array})[width_bucket(d.id, @ids::uuid[])]`;
 }
 
-/** Sorts by id. If ids repeat, {@link atPlaceOfId} finds the last one. */
-export function inOrder<Item extends { id: string }>(items: readonly Item[]): Item[] {
+/** Sorts by id. If ids repeat, {@link elementOfDelivery} finds the last one. */
+export function sortedById<Item extends { id: string }>(items: readonly Item[]): Item[] {
   return [...items].sort((one, other) => (one.id < other.id ? -1 : Number(one.id > other.id)));
 }
 

@@ -125,7 +125,7 @@ export function deliveryTo(webhookId: string): string {
     ORDER BY webhook_id, id LIMIT 1`;
 }
 
-export const WEBHOOKS_TOLD = statement<
+export const FIND_DELIVERY_IDS = statement<
   MadeTogether & { eventId: string; webhookIds: string[] },
   { webhookId: string; deliveryId: string }
 >(`

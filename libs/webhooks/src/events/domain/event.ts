@@ -98,5 +98,8 @@ export abstract class EventReader {
   abstract deliveriesOf(eventId: string, page: Page): Promise<Found<Delivery>>;
 
   /** Of these subscriptions, the ones that have a delivery of the event, with its id. */
-  abstract told(eventId: string, webhookIds: readonly string[]): Promise<Map<string, string>>;
+  abstract deliveryIdsOf(
+    eventId: string,
+    webhookIds: readonly string[],
+  ): Promise<Map<string, string>>;
 }

@@ -125,7 +125,7 @@ export function eventsContract({ store, reader, anAccount }: EventsUnderTest): v
     expect(await read({ limit: 1 })).toMatchObject([{ id: newest.id }]);
     expect(await read({ limit: 1, after: newest.id })).toMatchObject([{ id: oldest.id }]);
     expect(await read({ limit: 1, after: oldest.id })).toEqual([]);
-    expect(await reader().told(eventId, [oldest.webhookId, '999999999'])).toEqual(
+    expect(await reader().deliveryIdsOf(eventId, [oldest.webhookId, '999999999'])).toEqual(
       new Map([[oldest.webhookId, oldest.id]]),
     );
   });

@@ -88,7 +88,10 @@ export class FakeEventReader extends EventReader {
     return Promise.resolve({ rows: newestFirst.slice(start, start + limit) });
   }
 
-  override told(eventId: string, webhookIds: readonly string[]): Promise<Map<string, string>> {
+  override deliveryIdsOf(
+    eventId: string,
+    webhookIds: readonly string[],
+  ): Promise<Map<string, string>> {
     const told = this.toldOf(eventId).filter(({ webhookId }) => webhookIds.includes(webhookId));
     return Promise.resolve(new Map(told.map(({ id, webhookId }) => [webhookId, id])));
   }

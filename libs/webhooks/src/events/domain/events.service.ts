@@ -161,7 +161,7 @@ export class EventsService {
     if (!webhook.enabled) throw new SubscriptionInactiveError();
     const mismatch = mismatchOf(event, webhook);
     if (mismatch) throw new EventNotMatchingError(mismatch);
-    const existing = (await this.reader.told(id, [webhookId])).get(webhookId);
+    const existing = (await this.reader.deliveryIdsOf(id, [webhookId])).get(webhookId);
     if (existing !== undefined) throw new DeliveryExistsError(existing);
     if (event.added >= MAX_ADDED) throw new DeliveryLimitReachedError();
   }
@@ -186,7 +186,7 @@ export class EventsService {
 
   private async unmatched(event: StoredEvent): Promise<Unmatched[]> {
     const audience = await this.webhooks.audienceOf(event);
-    const told = await this.reader.told(
+    const told = await this.reader.deliveryIdsOf(
       event.id,
       audience.map(({ id }) => id),
     );

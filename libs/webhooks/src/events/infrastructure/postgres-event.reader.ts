@@ -12,7 +12,7 @@ import { boundsOf } from '../../partitions/row-lookups.js';
 import {
   DELIVERIES_OF_EVENT,
   deliveryOf,
-  WEBHOOKS_TOLD,
+  FIND_DELIVERY_IDS,
 } from '../../deliveries/infrastructure/shown-delivery.statements.js';
 import {
   EVENT_DAYS_LISTED,
@@ -90,9 +90,12 @@ export class PostgresEventReader extends EventReader {
     return { ...found, rows: found.rows.map(deliveryOf) };
   }
 
-  async told(eventId: string, webhookIds: readonly string[]): Promise<Map<string, string>> {
+  async deliveryIdsOf(
+    eventId: string,
+    webhookIds: readonly string[],
+  ): Promise<Map<string, string>> {
     const values = { eventId, ...boundsOf(eventId), webhookIds: [...webhookIds] };
-    const rows = await this.transactions.query(WEBHOOKS_TOLD, values);
+    const rows = await this.transactions.query(FIND_DELIVERY_IDS, values);
     return new Map(rows.map(({ webhookId, deliveryId }) => [webhookId, deliveryId]));
   }
 }

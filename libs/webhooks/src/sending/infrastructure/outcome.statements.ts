@@ -1,19 +1,19 @@
-import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
+import { elementOfDelivery, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
 import { sentText } from '../../deliveries/infrastructure/attempts.statements.js';
 import { ofDay, withinDays } from '../../partitions/partition-days.js';
 
 /** The elements for delivery `d` in the arrays of {@link RECORD}. */
 const OUTCOME = {
-  lease: atPlaceOfId('@leases::integer[]'),
-  number: atPlaceOfId('@numbers::integer[]'),
-  base: atPlaceOfId('@scheduleBases::integer[]'),
-  state: atPlaceOfId('@states::text[]'),
-  reason: atPlaceOfId('@reasons::text[]'),
-  delayMs: atPlaceOfId('@delaysMs::float8[]'),
-  restartedState: atPlaceOfId('@restartedStates::text[]'),
-  restartedReason: atPlaceOfId('@restartedReasons::text[]'),
-  restartedDelayMs: atPlaceOfId('@restartedDelaysMs::float8[]'),
+  lease: elementOfDelivery('@leases::integer[]'),
+  number: elementOfDelivery('@numbers::integer[]'),
+  base: elementOfDelivery('@scheduleBases::integer[]'),
+  state: elementOfDelivery('@states::text[]'),
+  reason: elementOfDelivery('@reasons::text[]'),
+  delayMs: elementOfDelivery('@delaysMs::float8[]'),
+  restartedState: elementOfDelivery('@restartedStates::text[]'),
+  restartedReason: elementOfDelivery('@restartedReasons::text[]'),
+  restartedDelayMs: elementOfDelivery('@restartedDelaysMs::float8[]'),
 };
 
 /** Whether the conclusion's schedule is still the present one. */

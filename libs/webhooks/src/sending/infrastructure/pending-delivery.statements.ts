@@ -1,7 +1,7 @@
 import type { Sealed } from '#libs/kernel';
 import { prepared, type RowOf } from '#libs/runtime';
 import type { KnownHealth, LeasedDelivery, OpenTarget } from '../domain/pending-deliveries.js';
-import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
+import { elementOfDelivery, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
 import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
@@ -248,6 +248,6 @@ WITH given AS MATERIALIZED (
 )
 UPDATE deliveries d
 SET claimed_until = NULL, next_attempt_at = least(now(), d.claimed_until - ${LEASE})
-  + make_interval(secs => ${atPlaceOfId('@delaysMs::float8[]')} / 1000)
+  + make_interval(secs => ${elementOfDelivery('@delaysMs::float8[]')} / 1000)
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
 );

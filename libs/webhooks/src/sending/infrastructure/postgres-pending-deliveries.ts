@@ -18,7 +18,7 @@ import {
   PendingDeliveries,
 } from '../domain/pending-deliveries.js';
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
-import { inOrder } from '../../partitions/row-lookups.js';
+import { sortedById } from '../../partitions/row-lookups.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { EXISTING, outcomeValues, RECORD } from './outcome.statements.js';
 import { type Day, dayOf, eachDay } from '../../partitions/partition-days.js';
@@ -167,11 +167,11 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 
   private async endLeases(day: Day, released: readonly Released[]): Promise<void> {
-    const inOrderOfId = inOrder(released);
+    const sorted = sortedById(released);
     await this.database.run(RELEASE(day), {
-      ids: inOrderOfId.map(({ id }) => id),
-      leases: inOrderOfId.map(({ lease }) => lease),
-      delaysMs: inOrderOfId.map(({ delayMs = 0 }) => delayMs),
+      ids: sorted.map(({ id }) => id),
+      leases: sorted.map(({ lease }) => lease),
+      delaysMs: sorted.map(({ delayMs = 0 }) => delayMs),
       timeoutMs: this.timeoutMs,
     });
   }
@@ -181,7 +181,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     const batch = async (outcomes: readonly Outcome[]): Promise<boolean[]> => {
       const first = new Map<string, Outcome>();
       for (const outcome of outcomes) if (!first.has(outcome.id)) first.set(outcome.id, outcome);
-      const done = await this.recordEach(day, inOrder([...first.values()]));
+      const done = await this.recordEach(day, sortedById([...first.values()]));
       const others = outcomes.filter((outcome) => first.get(outcome.id) !== outcome);
       const othersDone = others.length > 0 ? await batch(others) : [];
       return outcomes.map((outcome) => {
