@@ -9,12 +9,7 @@ import {
   type Problem,
   string,
 } from '#libs/kernel';
-import {
-  DELAY_SECONDS,
-  MAX_RETRIES,
-  type RetryPolicy,
-  TIMEOUT_MS,
-} from '../domain/webhook.js';
+import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from '../domain/webhook.js';
 import { MASK } from '../domain/target-url.js';
 import {
   HEADER_NAME,
