@@ -1,5 +1,12 @@
 import { inHttp, url } from '#libs/kernel';
-import type { TargetPolicy } from './target-policy.js';
+
+/** Decides which addresses and ports targets may have. */
+export abstract class TargetPolicy {
+  abstract allowsPort(port: number): boolean;
+
+  /** @param address a literal IP address */
+  abstract allowsAddress(address: string): boolean;
+}
 
 /** How a target can be reached: what `TargetClient` knows how to call. */
 const TARGET_SCHEMES = ['http', 'https'] as const;

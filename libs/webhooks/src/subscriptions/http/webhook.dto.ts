@@ -9,14 +9,13 @@ import {
   RESOURCES,
 } from '../../event-kinds/domain/event-kinds.js';
 import { type Signature, SIGNATURES } from '../domain/signing-key.js';
-import type { RetryPolicy } from '../domain/retry-policy.js';
+import type { RetryPolicy, WebhookChanges, WebhookContent } from '../domain/webhook.js';
 import {
   hasTargetHost,
   hasTargetPort,
   isMaskedTargetUrl,
   targetUrlPart,
 } from '../domain/target-url.js';
-import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from '../domain/webhooks.service.js';
 import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
 import { GivenHeaders, GivenRetryPolicy, NewHeaders, retryPolicyOf } from './webhook-parts.js';
