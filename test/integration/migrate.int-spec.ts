@@ -80,3 +80,22 @@ it('leaves a database alone that is newer than itself', async () => {
   );
   expect(await database.query('SELECT retention_days() AS days')).toEqual([{ days: 7 }]);
 });
+
+it('replaces the functions of an earlier version, and keeps who may call them', async () => {
+  await dump.query('COMMIT');
+  const define =
+    'tell_of_webhook(about bigint, kind text, since timestamptz, disables_at timestamptz)';
+  const functions = () =>
+    database.query<{ source: string }>(
+      `SELECT prosrc AS source, proacl AS rights, proconfig AS settings FROM pg_proc
+       WHERE proname IN ('tell_of_webhook', 'forget_webhooks', 'is_old_partition') ORDER BY proname`,
+    );
+  const present = await functions();
+  expect(present).toHaveLength(3);
+  await database.query(
+    `CREATE OR REPLACE FUNCTION ${define} RETURNS uuid LANGUAGE sql SECURITY DEFINER AS 'SELECT NULL::uuid'`,
+  );
+  expect(await functions()).not.toEqual(present);
+  await migrate(readConfig({ DATABASE_URL: database.url }), schemas);
+  expect(await functions()).toEqual(present);
+});

@@ -1,5 +1,5 @@
 export { Login, OPEN_TO, type OpenTo, Public, RefusesWith } from './access.js';
-export { Answer, answer, answerJson, located, shown } from './answer.js';
+export { Answer, answer, located, shown } from './answer.js';
 export { isSameOrigin, mayBeCsrf } from './browsers.js';
 export { type AbsenceCheck, IfAbsent, IfMatch, type VersionCheck } from './entity-tag.js';
 export { Field, Is } from './field.js';

@@ -22,21 +22,13 @@ export { type AuditEntry, AuditTrail, Transactions } from './ports.js';
 export { type Sealed, SecretBox, type SecretKey, UnreadableSecretError } from './secret-box.js';
 export {
   BIDI_CONTROLS,
-  BIDI_RULE,
   bidiFaults,
   codePoints,
-  hasBidiControl,
-  hasLength,
-  HTTP_SCHEMES,
   inHttp,
-  isHttpUrl,
   isNumericId,
-  isPrintable,
   isStorable,
-  isTooLongForUrl,
   isUrl,
   isUuid,
-  MAX_URL,
   numericIdOf,
 } from './text.js';
 export {

@@ -60,11 +60,6 @@ export function isTooLongForUrl(text: string): boolean {
   return text.length > 2 * MAX_URL;
 }
 
-/** Whether the text is an absolute `http` or `https` URL without blanks; any host is accepted. */
-export function isHttpUrl(text: string): boolean {
-  return isUrl(text, HTTP_SCHEMES);
-}
-
 /**
  * Whether the text is an absolute URL without blanks, with one of the schemes (in lower case). The
  * authority must be valid in HTTP, whatever the scheme. Backslashes are allowed in HTTP alone, where

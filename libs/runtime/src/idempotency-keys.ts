@@ -10,7 +10,7 @@ const LOCK_TIMEOUT = '2s';
 /** How long a hanging or lost process can block a key. */
 const IDLE_TIMEOUT = '15s';
 
-const SET_TIMEOUTS = statement(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true),
+export const SET_TIMEOUTS = statement(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true),
   set_config('idle_in_transaction_session_timeout', '${IDLE_TIMEOUT}', true)`);
 
 const EXPIRED = `k.created_at <= now() - interval '24 hours'`;
@@ -22,7 +22,10 @@ interface ClaimedKey {
 }
 
 /** Waits for another transaction with the same key. */
-const CLAIM_KEY = statement<{ accountId: string; key: string; fingerprint: Buffer }, ClaimedKey>(`
+export const CLAIM_KEY = statement<
+  { accountId: string; key: string; fingerprint: Buffer },
+  ClaimedKey
+>(`
 INSERT INTO idempotency_keys AS k (account_id, key, fingerprint)
 VALUES (@accountId, @key, @fingerprint)
 ON CONFLICT (account_id, key) DO UPDATE SET
@@ -31,11 +34,11 @@ ON CONFLICT (account_id, key) DO UPDATE SET
   created_at = CASE WHEN ${EXPIRED} THEN now() ELSE k.created_at END
 RETURNING href, fingerprint = @fingerprint AS same`);
 
-const STORE_HREF = statement<{ accountId: string; key: string; href: string }>(
+export const STORE_HREF = statement<{ accountId: string; key: string; href: string }>(
   'UPDATE idempotency_keys SET href = @href WHERE account_id = @accountId AND key = @key',
 );
 
-const DELETE_EXPIRED_KEYS = prepared<{ limit: number }>(
+export const DELETE_EXPIRED_KEYS = prepared<{ limit: number }>(
   'idempotency-keys.delete-expired',
   `
 DELETE FROM idempotency_keys WHERE (account_id, key) IN (

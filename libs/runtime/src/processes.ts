@@ -27,7 +27,7 @@ type Heartbeat = Pick<ProcessRow, 'id' | 'kind' | 'version' | 'inFlight'> & {
 };
 
 /** Also deletes processes that have been silent for an hour. */
-const WRITE_HEARTBEAT = prepared<Heartbeat>(
+export const WRITE_HEARTBEAT = prepared<Heartbeat>(
   'processes.heartbeat',
   `
 WITH gone AS (
@@ -41,9 +41,9 @@ ON CONFLICT (id) DO UPDATE SET seen_at = now(), in_flight = excluded.in_flight,
   cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes`,
 );
 
-const DELETE_PROCESS = statement<{ id: string }>('DELETE FROM processes WHERE id = @id');
+export const DELETE_PROCESS = statement<{ id: string }>('DELETE FROM processes WHERE id = @id');
 
-const LIST_PROCESSES = statement<object, ProcessRow>(`
+export const LIST_PROCESSES = statement<object, ProcessRow>(`
 SELECT id, kind, version, started_at AS "startedAt", seen_at AS "seenAt", in_flight AS "inFlight",
   cpu_percent AS "cpuPercent", memory_bytes::float8 AS "memoryBytes",
   extract(epoch FROM now() - seen_at)::float8 AS "silentS"

@@ -8,7 +8,7 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 10_000;
 
 /** An event of the stream; `data` is JSON text. */
-export interface Activity {
+interface Activity {
   event: string;
   data: string;
 }

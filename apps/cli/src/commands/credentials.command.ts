@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { example } from '../arguments.js';
 import { CommandFailure } from '../failure.js';
 import { type OutputOptions, print, row, tell } from '../output.js';
-import { readPassword } from '../password-input.js';
+import { readPassword } from '../input.js';
 
 /** `credentials list|add|remove`: to change a password, add a new one and remove the old one. */
 export function addCredentialsCommands(program: Command): void {

@@ -3,8 +3,12 @@ import type { Schemas } from '#libs/client';
 import { rawElements } from '#libs/kernel';
 import { DELIVERY_STATES, EVENT_KINDS } from '#libs/webhooks/domain';
 import { activityOf } from '../api/activity.js';
-import type { ApiConnection } from '../api/api-connection.js';
-import { type ApiOptions, apiOf, withApiOptions } from '../api/api-options.js';
+import {
+  type ApiConnection,
+  apiOf,
+  type ApiOptions,
+  withApiOptions,
+} from '../api/api-connection.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
 import { complain, type OutputOptions, print, row, tell } from '../output.js';
 import { stopSignal } from '../stop-signal.js';

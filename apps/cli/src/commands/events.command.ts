@@ -1,12 +1,60 @@
 import { type Command, Option } from 'commander';
-import { example, numericId, wholeNumber } from '../arguments.js';
-import { type ApiOptions, apiOf, withApiOptions } from '../api/api-options.js';
-import { type FileEvent, readEvents } from '../events/event-file.js';
-import { type EventAnswer, sendEvents } from '../events/event-sender.js';
 import { REPORTED_KINDS, type ReportedKind, type Resource, RESOURCES } from '#libs/webhooks/domain';
-import { sampleEvents } from '../events/samples.js';
+import {
+  type ApiConnection,
+  apiOf,
+  type ApiOptions,
+  withApiOptions,
+} from '../api/api-connection.js';
+import { example, numericId, wholeNumber } from '../arguments.js';
+import { type FileEvent, readEvents } from '../event-file.js';
 import { CommandFailure } from '../failure.js';
 import { complain, type OutputOptions, print } from '../output.js';
+import { sampleEvents } from '../samples.js';
+
+/** The API's largest batch, and a size that it accepts by default. */
+const MAX_BATCH = 1_000;
+const MAX_BYTES = 1_000_000;
+
+/** The API's result for one event: accepted, or refused with an `error` sentence. */
+type EventAnswer =
+  { href: string; duplicate: boolean; deliveries: number } | { error: string };
+
+/**
+ * Sends events to an API in the way of a producer, in batches if there is more than one, and yields the results in
+ * order.
+ * @param events JSON texts, sent unchanged
+ * @throws CommandFailure when a whole request is refused or not answered
+ */
+export async function* sendEvents(
+  api: ApiConnection,
+  events: readonly string[],
+): AsyncGenerator<EventAnswer> {
+  if (events.length === 1) {
+    const { text } = await api.ask('POST', 'v1/events', events[0]);
+    yield JSON.parse(text) as EventAnswer;
+    return;
+  }
+  for (const batch of batchesOf(events)) {
+    const { text } = await api.ask('POST', 'v1/events/batch', `{"events":[${batch.join(',')}]}`);
+    yield* (JSON.parse(text) as { results: EventAnswer[] }).results;
+  }
+}
+
+function batchesOf(events: readonly string[]): string[][] {
+  const batches: string[][] = [[]];
+  let bytes = 0;
+  for (const event of events) {
+    const size = Buffer.byteLength(event) + 1;
+    if (batches.at(-1)!.length === MAX_BATCH || bytes + size > MAX_BYTES) {
+      batches.push([]);
+      bytes = 0;
+    }
+    batches.at(-1)!.push(event);
+    bytes += size;
+  }
+  return batches.filter((batch) => batch.length > 0);
+}
 
 const MAX_COUNT = 1_000;
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { example } from '../arguments.js';
-import { notJson, parsed, readText } from '../json-file.js';
+import { notJson, parsed, readText } from '../input.js';
 import { type OutputOptions, print } from '../output.js';
 
 /** `import-applications` */

@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander';
 import { EVENT_KINDS, type EventKind, newSigningKey, REPORTED_KINDS } from '#libs/webhooks/domain';
-import { type ApiOptions, apiOf, givenUrl, withApiOptions } from '../api/api-options.js';
+import { type ApiOptions, apiOf, givenUrl, withApiOptions } from '../api/api-connection.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
-import { forward } from '../listen/forwarding.js';
+import { forward, Receiver } from '../listen/receiver.js';
 import { type Arrival, arrivalObject, arrivalText } from '../listen/notification-text.js';
-import { Receiver } from '../listen/receiver.js';
 import { isPublicKey, SignatureCheck } from '../listen/signature-check.js';
 import { listenByStream } from '../listen/stream-listener.js';
 import { type OutputOptions, print } from '../output.js';

@@ -3,7 +3,7 @@ import type { Role, Status, User } from '#libs/identity';
 import { example } from '../arguments.js';
 import { CommandFailure } from '../failure.js';
 import { type OutputOptions, print, row, tell } from '../output.js';
-import { readPassword } from '../password-input.js';
+import { readPassword } from '../input.js';
 
 const PAGE_SIZE = 500;
 /** Repeated here, so that `--help` does not load the service. */

@@ -3,10 +3,38 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { request } from 'undici';
 import { CommandFailure } from '../failure.js';
-import { forward } from './forwarding.js';
 import type { Arrival } from './notification-text.js';
 import type { SignatureCheck } from './signature-check.js';
+
+const TIMEOUT_MS = 30_000;
+/** Headers of a single connection (RFC 9110, section 7.6.1), and headers that depend on the body and the target. */
+const OF_CONNECTION =
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/;
+
+/** Posts a notification to a web application. @returns its status, or why there is none */
+export async function forward(
+  url: URL,
+  headers: NodeJS.Dict<string | string[]>,
+  body: Buffer | string,
+): Promise<number | string> {
+  const passed = Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name));
+  try {
+    const answer = await request(url, {
+      method: 'POST',
+      headers: Object.fromEntries(passed) as Record<string, string | string[]>,
+      body,
+      headersTimeout: TIMEOUT_MS,
+      bodyTimeout: TIMEOUT_MS,
+    });
+    await answer.body.dump();
+    return answer.statusCode;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code ?? message;
+  }
+}
 
 /** The recommended answer to a notification that is not genuine. */
 const BAD_REQUEST = 400;

@@ -1,12 +1,95 @@
+import { hostname } from 'node:os';
 import type { Schemas } from '#libs/client';
 import { rawMember } from '#libs/kernel';
-import { notificationBody, signatureHeaders } from '#libs/webhooks/domain';
+import { type EventKind, notificationBody, signatureHeaders } from '#libs/webhooks/domain';
 import { activityOf } from '../api/activity.js';
-import type { ApiConnection } from '../api/api-connection.js';
-import { OwnSubscriptions, type Wanted } from './own-subscriptions.js';
+import { type ApiConnection, RefusedFailure } from '../api/api-connection.js';
+
+/** A reserved name that never resolves (RFC 2606). The path identifies this machine and this process. */
+const THIS_MACHINE = `https://listen.invalid/${encodeURIComponent(hostname())}/`;
+const NAME = 'switchhook listen';
+const NOT_FOUND = 404;
+
+/** The events that the command wants. */
+interface Wanted {
+  events: readonly EventKind[];
+  resource: string;
+  applicationId: string | undefined;
+}
+
+/**
+ * Subscriptions that exist while the command runs. After a crash, the next run removes them. They are paused, so
+ * nothing is sent to their target.
+ */
+class OwnSubscriptions {
+  private readonly ids: string[] = [];
+
+  constructor(private readonly api: ApiConnection) {}
+
+  /** @throws CommandFailure, after which {@link remove} removes those that exist */
+  async create({ events, resource, applicationId }: Wanted): Promise<void> {
+    await this.removeLeftovers();
+    const targetUrl = `${THIS_MACHINE}${process.pid}`;
+    const path =
+      applicationId === undefined ? 'v1/webhooks' : `v1/applications/${applicationId}/webhooks`;
+    for (const event of events) {
+      const body = { name: NAME, event, resource, targetUrl };
+      const { href } = await this.api.json<{ href: string }>('POST', path, body);
+      const id = href.slice(href.lastIndexOf('/') + 1);
+      this.ids.push(id);
+      await this.api.ask('POST', `v1/webhooks/${id}/pause`);
+    }
+  }
+
+  has(id: string): boolean {
+    return this.ids.includes(id);
+  }
+
+  /** The newest deliveries of all these subscriptions, oldest first. */
+  async deliveries(): Promise<Schemas['Delivery'][]> {
+    const lists = this.ids.map((id) =>
+      this.api.json<Schemas['Delivery'][]>('GET', `v1/webhooks/${id}/deliveries?limit=1000`),
+    );
+    return (await Promise.all(lists)).flat().sort((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  /** @throws CommandFailure */
+  async remove(): Promise<void> {
+    for (const id of this.ids.splice(0)) await this.delete(id);
+  }
+
+  /** Only those of this machine: for others it is unknown whether they are in use. */
+  private async removeLeftovers(): Promise<void> {
+    const all = await this.api.json<Schemas['Webhook'][]>('GET', 'v1/webhooks?scope=all');
+    for (const { id, name, targetUrl } of all) {
+      const isOwn = name === NAME && targetUrl.startsWith(THIS_MACHINE);
+      if (isOwn && isGone(targetUrl.slice(THIS_MACHINE.length))) await this.delete(id);
+    }
+  }
+
+  /** A user or another command may have deleted it already. */
+  private async delete(id: string): Promise<void> {
+    await this.api.ask('DELETE', `v1/webhooks/${id}`).catch((error: unknown) => {
+      if (!(error instanceof RefusedFailure && error.status === NOT_FOUND)) throw error;
+    });
+  }
+}
+
+/** Whether no process has this id. */
+function isGone(pid: string): boolean {
+  if (!/^[1-9]\d{0,8}$/.test(pid)) return false;
+  if (Number(pid) === process.pid) return true;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    // Otherwise the process belongs to another user.
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
 
 /** A notification as a worker would send it. */
-export interface Notified {
+interface Notified {
   headers: Record<string, string>;
   body: Buffer;
 }

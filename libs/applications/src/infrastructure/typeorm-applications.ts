@@ -59,13 +59,13 @@ export class TypeOrmApplicationsRepository implements ApplicationsRepository {
 }
 
 /** An insert locks the table before it reads the sequence, so meanwhile no id is assigned. */
-const LOCK_APPLICATIONS = statement('LOCK TABLE applications IN SHARE ROW EXCLUSIVE MODE');
+export const LOCK_APPLICATIONS = statement('LOCK TABLE applications IN SHARE ROW EXCLUSIVE MODE');
 
 /** Moves the sequence past the ids of all rows. */
-const RAISE_IDS = statement('SELECT raise_application_ids()');
+export const RAISE_IDS = statement('SELECT raise_application_ids()');
 
-const TAKEN_IDS = idsAmong('applications');
-const KNOWN_ACCOUNTS = idsAmong('users');
+export const TAKEN_IDS = idsAmong('applications');
+export const KNOWN_ACCOUNTS = idsAmong('users');
 
 function idsAmong(table: 'applications' | 'users') {
   return statement<{ ids: readonly string[] }, { id: string }>(

@@ -17,7 +17,7 @@ export class Credential {
 const EXPIRY_RULE = 'must be in the future';
 
 /** Whether a credential may expire at this time. */
-export function isExpiry(time: Date): boolean {
+function isExpiry(time: Date): boolean {
   return time.getTime() > Date.now();
 }
 

@@ -1,16 +1,6 @@
 export { Credential } from './credential.js';
-export {
-  Environment,
-  ENVIRONMENT_TYPES,
-  EnvironmentsService,
-  type EnvironmentType,
-  type NewEnvironment,
-} from './environments.service.js';
-export {
-  EnvironmentIdTakenError,
-  UnauthorizedError,
-  UsernameTakenError,
-} from './identity-errors.js';
+export { Environment, EnvironmentsService, type NewEnvironment } from './environments.service.js';
+export { EnvironmentIdTakenError, UsernameTakenError } from './identity-errors.js';
 export type { Principal } from './logins.js';
-export { type Role, ROLES, type Status, STATUSES, User } from './user.js';
+export { type Role, ROLES, type Status, User } from './user.js';
 export { UsersService } from './users.service.js';

@@ -26,7 +26,7 @@ interface AuditPage {
 }
 
 /** Not prepared, because the best plan depends on which values are given. */
-const LIST_AUDIT = statement<AuditPage, RowOf<AuditRecord> & ScannedRow>(`
+export const LIST_AUDIT = statement<AuditPage, RowOf<AuditRecord> & ScannedRow>(`
 SELECT * FROM (
   SELECT id, created_at AS "createdAt", account_id AS "accountId", request_id AS "requestId", action,
     -- A customer is not told who the operators of the service are, nor where they sit.
@@ -87,7 +87,7 @@ interface RecordedEntries {
   requestId: string | undefined;
 }
 
-const RECORD = prepared<RecordedEntries>(
+export const RECORD = prepared<RecordedEntries>(
   'audit.record',
   `
 INSERT INTO audit (account_id, user_id, actor, address, request_id, action, resource_id, fields)
@@ -121,7 +121,7 @@ export class PostgresAuditTrail implements AuditTrail {
 }
 
 /** Returns the age in ms of the oldest of the last @times changes, if the window contains that many. */
-const OLDEST_OF = prepared<
+export const OLDEST_OF = prepared<
   { action: string; resourceId: string; times: number; withinMs: number },
   { agoMs: number }
 >(

@@ -12,7 +12,7 @@ interface LoginRow extends Principal {
 }
 
 /** A user with its valid credentials: one row for each, or a single row if there are none. */
-const FIND_LOGIN = prepared<{ username: string }, LoginRow>(
+export const FIND_LOGIN = prepared<{ username: string }, LoginRow>(
   'logins.find',
   `
 SELECT u.id AS "userId", u.username, u.role, u.status, u.salt, c.id, c.hash
@@ -21,7 +21,7 @@ FROM users u LEFT JOIN credentials c
 WHERE u.username = @username ORDER BY c.id`,
 );
 
-const PRINCIPAL_OF = prepared<{ credentialId: string }, Principal>(
+export const PRINCIPAL_OF = prepared<{ credentialId: string }, Principal>(
   'logins.principal-of',
   `
 SELECT u.id AS "userId", u.username, u.role
@@ -34,7 +34,7 @@ WHERE c.id = @credentialId AND u.status = 'active'
  * Locks rows in order of id and without waiting, because other processes write the same rows. Skips rows that
  * were just written.
  */
-const WRITE_USES = prepared<{ ids: string[] }>(
+export const WRITE_USES = prepared<{ ids: string[] }>(
   'credentials.used',
   `
 WITH used AS (

@@ -17,7 +17,7 @@ interface SessionRow {
 }
 
 /** Locks the user and the credential, so that none begins while they are locked or revoked. */
-const INSERT_SESSION = prepared<{ hash: string; credentialId: string }>(
+export const INSERT_SESSION = prepared<{ hash: string; credentialId: string }>(
   'sessions.insert',
   `
 WITH valid AS (
@@ -35,7 +35,7 @@ INSERT INTO sessions (hash, credential_id) SELECT decode(@hash, 'base64'), id FR
 RETURNING 1`,
 );
 
-const FIND_SESSION = prepared<{ hash: string }, SessionRow>(
+export const FIND_SESSION = prepared<{ hash: string }, SessionRow>(
   'sessions.find',
   `
 SELECT c.id AS "credentialId", u.id AS "userId", u.username, u.role, s.created_at AS "createdAt",
@@ -47,19 +47,19 @@ WHERE s.hash = decode(@hash, 'base64') AND u.status = 'active'
 );
 
 /** Never revives a session that has ended. */
-const USE_SESSION = prepared<{ hash: string }>(
+export const USE_SESSION = prepared<{ hash: string }>(
   'sessions.use',
   `
 UPDATE sessions SET used_at = now()
 WHERE hash = decode(@hash, 'base64') AND used_at > now() - interval '${idle}'`,
 );
 
-const REMOVE_SESSION = prepared<{ hash: string }>(
+export const REMOVE_SESSION = prepared<{ hash: string }>(
   'sessions.remove',
   "DELETE FROM sessions WHERE hash = decode(@hash, 'base64') RETURNING 1",
 );
 
-const REMOVE_SESSIONS_OF_USER = prepared<{ userId: string }>(
+export const REMOVE_SESSIONS_OF_USER = prepared<{ userId: string }>(
   'sessions.remove-of-user',
   `
 DELETE FROM sessions s USING credentials c WHERE c.id = s.credential_id AND c.user_id = @userId`,

@@ -16,7 +16,7 @@ export const LOCK_USER = statement<{ id: string }>(
   'SELECT FROM users WHERE id = @id FOR NO KEY UPDATE',
 );
 
-const RAISE_USER_IDS = statement('SELECT raise_user_ids()');
+export const RAISE_USER_IDS = statement('SELECT raise_user_ids()');
 
 const UNIQUE_VIOLATION = '23505';
 

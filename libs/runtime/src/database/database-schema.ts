@@ -1,9 +1,4 @@
-import type {
-  EntityManager,
-  EntitySchemaColumnOptions,
-  MigrationInterface,
-  QueryRunner,
-} from 'typeorm';
+import type { EntitySchemaColumnOptions, MigrationInterface, QueryRunner } from 'typeorm';
 import type { Config } from '../config/config.js';
 
 /** The processes with their own database role. The role that runs `migrate` owns everything. */
@@ -28,8 +23,13 @@ export interface DatabaseSchema {
   tables: Readonly<Record<string, Rights>>;
   /** The rights on every SECURITY DEFINER function. No other role may call it. */
   functions?: Readonly<Record<string, Rights>>;
-  /** Runs in each `migrate` after the migrations, in the transaction that grants the rights. */
-  configure?: (manager: EntityManager, config: Config) => Promise<void>;
+  /**
+   * SQL that each `migrate` runs after the migrations, in the transaction that grants the rights: the functions as
+   * this version has them, with CREATE OR REPLACE, which keeps their rights. Old processes call them, too, until they
+   * are replaced: a function with other parameters or another result gets a new name, and a new one is revoked
+   * from PUBLIC. A migration must come with it if processes cannot work before `migrate` has run.
+   */
+  script?: (config: Config) => string;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface DatabaseSchema {
  * schema only, never among objects that a caller can create. pg_temp is listed last, because it is searched
  * first unless it is listed.
  */
-const OUR_SCHEMA_ONLY = `
+export const OUR_SCHEMA_ONLY = `
 SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)`;
 
 /**

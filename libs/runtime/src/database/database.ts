@@ -24,7 +24,7 @@ const SHORTAGES: Readonly<Record<string, string>> = {
   '53300': 'PostgreSQL has too many connections',
 };
 
-const CHECK = prepared<NoValues, CurrentSettings>('database.check', CURRENT_SETTINGS);
+export const CHECK = prepared<NoValues, CurrentSettings>('database.check', CURRENT_SETTINGS);
 
 /**
  * Runs SQL on the process's connection pool, which is shared with TypeORM. {@link run} is for the event path

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type EntityManager, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { type Config, InvalidConfigError } from '../config/config.js';
 import { dataSourceOptions } from './data-source-options.js';
-import type { DatabaseSchema } from './database-schema.js';
+import { type DatabaseSchema, OUR_SCHEMA_ONLY } from './database-schema.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
 import { grantRights, applyRoleSettings, SETTINGS_OF_MIGRATE } from './roles.js';
 import { runtimeSchema } from './runtime-schema.js';
@@ -116,13 +116,14 @@ async function retryWhileLocked<Result>(
   }
 }
 
-/** Applies settings that only the database owner may change, such as rights. */
+/** Applies what only the owner of the database may change: functions and rights. */
 async function configure(
   manager: EntityManager,
   schemas: readonly DatabaseSchema[],
   config: Config,
 ): Promise<void> {
-  for (const schema of schemas) await schema.configure?.(manager, config);
+  await manager.query(OUR_SCHEMA_ONLY);
+  for (const { script } of schemas) if (script) await manager.query(script(config));
   const { DATABASE_API_ROLE: api, DATABASE_WORKER_ROLE: worker } = config;
   await grantRights(manager, schemas, { ...(api && { api }), ...(worker && { worker }) });
 }

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { IdentityModule } from '#libs/identity';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { DeliveriesService } from './domain/deliveries.service.js';
-import { DeliveryStore } from './domain/delivery-store.js';
+import { DeliveryStore } from './domain/delivery.js';
 import { PostgresDeliveryStore } from './infrastructure/postgres-delivery.store.js';
 
 /** The log of deliveries and their attempts. */

@@ -1,10 +1,6 @@
 import { Module } from '@nestjs/common';
-import { Overview } from './domain/overview.js';
-import { InstallationOverview } from './infrastructure/installation-overview.js';
+import { Overview } from './overview.js';
 
 /** Reads the state of the installation. */
-@Module({
-  providers: [{ provide: Overview, useClass: InstallationOverview }],
-  exports: [Overview],
-})
+@Module({ providers: [Overview], exports: [Overview] })
 export class OverviewModule {}

@@ -1,5 +1,29 @@
-import { Module } from '@nestjs/common';
-import { PartitionKeeper } from './partition-keeper.js';
+import { Injectable, Module } from '@nestjs/common';
+import { BackgroundTasks, Database, prepared } from '#libs/runtime';
+
+export const DAYS_AHEAD = 7;
+
+export const ENSURE = prepared<{ daysAhead: number }>(
+  'partitions.ensure',
+  'SELECT ensure_partitions(@daysAhead)',
+);
+
+// An installation that was off for a week has no partition for today.
+const OPTIONS = { everyMs: 300_000, beforeServing: true };
+
+/**
+ * Creates the partitions of events, deliveries and attempts a week ahead. Runs in every serving process.
+ */
+@Injectable()
+export class PartitionKeeper {
+  constructor(tasks: BackgroundTasks, database: Database) {
+    const ensure = async (): Promise<void> => {
+      await database.run(ENSURE, { daysAhead: DAYS_AHEAD });
+    };
+    tasks.add('partitions', OPTIONS, ensure);
+    database.onMissingPartition(ensure);
+  }
+}
 
 /** Creates the partitions of the coming days. */
 @Module({ providers: [PartitionKeeper] })

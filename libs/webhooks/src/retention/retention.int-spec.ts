@@ -13,7 +13,7 @@ import {
   TypeOrmTransactions,
 } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
-import { dayAt } from '../partitions/partition-walk.js';
+import { dayAt } from '../partitions/partition-days.js';
 import { WebhookSecrets } from '../subscriptions/domain/webhook-secrets.js';
 import type { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
 import { ACCEPT_EVENTS } from '../events/infrastructure/event.statements.js';
@@ -254,7 +254,7 @@ it.each([
   ]);
 });
 
-it('removes nothing within the retention that migrate was given, whatever a worker is configured with', async () => {
+it('removes nothing within the retention of the last migrate, even if a worker has a shorter one', async () => {
   const old = await partitionsOf(database, DAYS + 2);
   const kept = await partitionsOf(database, DAYS + 1);
   for (const daysAgo of [DAYS, DAYS - 1]) await partitionsOf(database, daysAgo);
@@ -432,7 +432,7 @@ it('delays neither accepting nor delivering, and records no attempt of a removed
   expect((await partitions()).filter((name) => name.startsWith('events_'))).toHaveLength(8);
 });
 
-it('deletes replays that ended before the retention period, and none that is running', async () => {
+it('deletes replays that ended before the retention period, and no running one', async () => {
   await database.query(
     `INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after,
        state, completed_at)
@@ -447,7 +447,7 @@ it('deletes replays that ended before the retention period, and none that is run
   expect(left).toEqual([{ state: 'completed' }, { state: 'running' }]);
 });
 
-it('deletes subscriptions that were deleted before all deliveries that are kept', async () => {
+it('removes subscriptions that were deleted before the oldest kept delivery', async () => {
   const deletedFor = async (days: number, columns = {}) => {
     const deleted_at = new Date(Date.now() - days * 24 * 3_600_000).toISOString();
     return aSubscription(database, account, { deleted_at, ...columns });

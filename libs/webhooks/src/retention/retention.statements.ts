@@ -1,4 +1,4 @@
-import { type NoValues, prepared, statement } from '#libs/runtime';
+import { type NoValues, prepared, type Run, statement } from '#libs/runtime';
 
 /**
  * Begins every statement that removes data, so that only one worker at a time does. The lock lasts only
@@ -39,7 +39,18 @@ JOIN pg_class part ON part.oid = i.inhrelid
 JOIN pg_class parent ON parent.oid = i.inhparent
 WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)`;
 
-/** How many days data is kept: the worker's setting, or the last migrate's if higher (it limits removal). */
+/**
+ * Days beyond the retention before a day's partitions are dropped: one for the day to end, and one for its deliveries
+ * to expire. The database holds workers to it (schema/functions.ts).
+ */
+export const DAYS_BEYOND = 2;
+
+/** How many days data is kept: the worker's setting, or that of the last `migrate` if it is higher. */
+export async function daysKept(run: Run, configured: number): Promise<number> {
+  const [row] = await run(KEPT_DAYS, { configured });
+  return row?.days ?? configured;
+}
+
 export const KEPT_DAYS = prepared<{ configured: number }, { days: number }>(
   'retention.days',
   'SELECT greatest(@configured::integer, retention_days()) AS days',

@@ -13,6 +13,8 @@ import {
 import { FORGET_COUNTS } from '../statistics/infrastructure/attempt-counter.js';
 import { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
 import {
+  DAYS_BEYOND,
+  daysKept,
   DETACH,
   DETACHED,
   DROP,
@@ -21,7 +23,6 @@ import {
   FORGET_WEBHOOKS,
   FREE_KEYS,
   HALF_DETACHED,
-  KEPT_DAYS,
   OLD_PARTITIONS,
   type PartitionRow,
   type RemovalRow,
@@ -30,8 +31,6 @@ import { FORGET_REPLAYS } from '../replays/infrastructure/replay.statements.js';
 
 const OPTIONS = { everyMs: 300_000 };
 const BATCH = 1_000;
-/** Days beyond the retention before a partition is detached: one to end, and one for deliveries to expire. */
-const DAYS_BEYOND = 2;
 
 /** Another worker is removing data at the moment and does all the work. */
 class OtherWorkerError extends Error {}
@@ -95,8 +94,7 @@ export class Retention {
 
   private async days(): Promise<number> {
     const configured = this.config.RETENTION_DAYS;
-    const [row] = await this.database.run(KEPT_DAYS, { configured });
-    const days = row?.days ?? configured;
+    const days = await daysKept(this.database.run, configured);
     if (days > configured && !this.warned) {
       this.warned = true;
       this.log.warn({ configured, days }, 'data is kept longer than RETENTION_DAYS: run migrate');

@@ -11,8 +11,7 @@ import {
   LOAD,
   RELEASE,
 } from '../sending/infrastructure/pending-delivery.statements.js';
-import { type Day, dayOf } from '../partitions/partition-days.js';
-import { dayAt, type Span } from '../partitions/partition-walk.js';
+import { type Day, dayAt, dayOf, type Span } from '../partitions/partition-days.js';
 import { countReplayable, findReplayable } from '../replays/infrastructure/replay.statements.js';
 import {
   continueReplay,

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Given, Run, Statement } from '#libs/runtime';
 import { cancelOutdated, NEXT_CANCELLING } from '../sending/infrastructure/delivery-canceller.js';
-import { dayAt } from '../partitions/partition-walk.js';
+import { dayAt } from '../partitions/partition-days.js';
 import { ReplayLook } from '../replays/infrastructure/replay-look.js';
 import { continueReplay } from '../replays/infrastructure/replay-progress.statements.js';
 import { FORGET_REPLAYS } from '../replays/infrastructure/replay.statements.js';

@@ -1,30 +1,9 @@
-import type { EntityManager } from 'typeorm';
-import type { Config, DatabaseSchema } from '#libs/runtime';
-import { initial } from './migrations/0001-initial.js';
-import { deliveriesOfAccount } from './migrations/0002-deliveries-of-account.js';
-import { unmatchedEvents } from './migrations/0003-unmatched-events.js';
-import { attemptRequests } from './migrations/0004-attempt-requests.js';
-import { attemptCounts } from './migrations/0005-attempt-counts.js';
-import { replaysOfAccounts } from './migrations/0006-replays-of-accounts.js';
-import { notices } from './migrations/0007-notices.js';
-import { failingWebhooks } from './migrations/0008-failing-webhooks.js';
-import { addedDeliveries } from './migrations/0009-added-deliveries.js';
-import { replayLooks } from './migrations/0010-replay-looks.js';
-import { DAYS_AHEAD } from '../partitions/partition-keeper.js';
+import type { DatabaseSchema } from '#libs/runtime';
+import { migrations } from './migrations.js';
+import { functions } from './functions.js';
 
 export const webhooksSchema: DatabaseSchema = {
-  migrations: [
-    initial,
-    deliveriesOfAccount,
-    unmatchedEvents,
-    attemptRequests,
-    attemptCounts,
-    replaysOfAccounts,
-    notices,
-    failingWebhooks,
-    addedDeliveries,
-    replayLooks,
-  ],
+  migrations,
   tables: {
     // The worker must not change what a customer decides: target, secret, owner.
     webhooks: {
@@ -60,14 +39,5 @@ export const webhooksSchema: DatabaseSchema = {
       worker: 'EXECUTE',
     },
   },
-  configure,
+  script: functions,
 };
-
-/** Only the database owner can change how long data is kept. */
-async function configure(manager: EntityManager, { RETENTION_DAYS }: Config): Promise<void> {
-  await manager.query('SELECT ensure_partitions($1)', [DAYS_AHEAD]);
-  await manager.query(
-    `CREATE OR REPLACE FUNCTION retention_days() RETURNS integer
-     LANGUAGE sql STABLE RETURN ${String(RETENTION_DAYS)}`,
-  );
-}

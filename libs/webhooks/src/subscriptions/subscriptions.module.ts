@@ -4,13 +4,12 @@ import { ApplicationDeletions, ApplicationsModule } from '#libs/applications';
 import { IdentityModule } from '#libs/identity';
 import { OutboundPolicy } from '#libs/outbound';
 import { SecretsModule } from '#libs/runtime';
-import { RecentActivityReader } from './domain/recent-activity.js';
-import { TargetPolicy } from './domain/target-policy.js';
+import { ActivityModule } from '../activity/activity.module.js';
+import { RecentActivityReader } from './recent-activity.js';
+import { TargetPolicy } from './domain/target-url.js';
 import { WebhookSecrets } from './domain/webhook-secrets.js';
 import { WebhooksRepository } from './domain/webhooks.repository.js';
 import { WebhooksService } from './domain/webhooks.service.js';
-import { ActivityModule } from '../activity/activity.module.js';
-import { PostgresRecentActivity } from './infrastructure/postgres-recent-activity.js';
 import { SecretsReencryption } from './infrastructure/secrets-reencryption.js';
 import { TypeOrmWebhooksRepository } from './infrastructure/typeorm-webhooks.repository.js';
 import { WebhookSchema } from './infrastructure/webhook.schema.js';
@@ -30,7 +29,7 @@ import { WebhookSchema } from './infrastructure/webhook.schema.js';
     SecretsReencryption,
     { provide: TargetPolicy, useClass: OutboundPolicy },
     { provide: WebhooksRepository, useClass: TypeOrmWebhooksRepository },
-    { provide: RecentActivityReader, useClass: PostgresRecentActivity },
+    RecentActivityReader,
   ],
   exports: [ActivityModule, RecentActivityReader, WebhooksService, SecretsReencryption],
 })

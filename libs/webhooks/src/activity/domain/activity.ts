@@ -1,5 +1,5 @@
-/** Something that happened to an account's notifications. What it looks like is read when it is shown. */
-export type Happening =
+/** A change of an account's events, deliveries or subscriptions. Only its id is logged; readers load the rest. */
+export type Change =
   /** An event with deliveries was accepted. */
   | { kind: 'event'; id: string }
   | { kind: 'delivery'; id: string }
@@ -7,8 +7,8 @@ export type Happening =
   | { kind: 'attempt'; id: string; number: number }
   | { kind: 'webhook'; id: string };
 
-/** Tells those who listen to an account's activity what happens. */
+/** Reports changes to the listeners of an account. */
 export abstract class Activity {
   /** Returns at once and never throws. Call it after the commit: a listener reads what was committed. */
-  abstract report(accountId: string, happening: Happening): void;
+  abstract report(accountId: string, change: Change): void;
 }

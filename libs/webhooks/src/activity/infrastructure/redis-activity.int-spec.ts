@@ -4,8 +4,14 @@ import { readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { testRedisUrl } from '../../../../../test/support/environment.js';
 import { proxyTo, type TcpProxy } from '../../../../../test/support/tcp-proxy.js';
-import { ACCOUNTS_KEY, LISTEN, listenersKey, logKey } from './activity-log.scripts.js';
-import { CACHED_MS, RedisActivity } from './redis-activity.js';
+import {
+  ACCOUNTS_KEY,
+  CACHED_MS,
+  LISTEN,
+  listenersKey,
+  logKey,
+  RedisActivity,
+} from './redis-activity.js';
 
 let redis: Redis;
 let proxy: TcpProxy;
@@ -49,7 +55,7 @@ const entriesOf = async (accountId: string) =>
 
 const cacheExpires = () => new Promise((resolve) => setTimeout(resolve, CACHED_MS + 50));
 
-it('writes what happens to an account with a listener, numbered, and nothing of others', async () => {
+it('writes numbered changes of accounts with a listener, and none of other accounts', async () => {
   await listen('1');
   activity.report('1', { kind: 'webhook', id: '7' });
   activity.report('2', { kind: 'webhook', id: '8' });
@@ -63,7 +69,7 @@ it('writes what happens to an account with a listener, numbered, and nothing of 
   expect(await redis.exists(logKey('2'))).toBe(0);
 });
 
-it('asks who listens only when something happens, and at most four times a second', async () => {
+it('asks for listeners only after a change, and at most four times a second', async () => {
   const asked = () => sent.split(ACCOUNTS_KEY).length - 1;
   activity.report('1', { kind: 'webhook', id: '7' });
   await eventually(() => asked() === 1);

@@ -37,7 +37,7 @@ const aDelivery = (columns: Partial<Delivery> = {}) => store.deliver(webhookId, 
 const recorded = () => fakes.audit.entries.filter(({ action }) => action.startsWith('delivery.'));
 
 describe("another account's delivery", () => {
-  it('does not exist, whatever is done with it', async () => {
+  it('is not found by any operation', async () => {
     const id = aDelivery({ state: 'exhausted' });
     for (const [account, one] of [
       ['2', id],

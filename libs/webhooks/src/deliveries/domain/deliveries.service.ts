@@ -9,8 +9,7 @@ import {
   RateLimitedError,
   Transactions,
 } from '#libs/kernel';
-import type { Attempt, Delivery } from './delivery.js';
-import { type DeliveryFilter, DeliveryStore } from './delivery-store.js';
+import { type Attempt, type Delivery, type DeliveryFilter, DeliveryStore } from './delivery.js';
 import { sampleOf } from '../../event-kinds/domain/event-samples.js';
 import { Activity } from '../../activity/domain/activity.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';

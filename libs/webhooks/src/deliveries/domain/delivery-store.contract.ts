@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { StoredState } from './delivery.js';
-import type { DeliveryFilter, DeliveryStore } from './delivery-store.js';
+import type { DeliveryFilter, DeliveryStore, StoredState } from './delivery.js';
 
 /** A log of deliveries under test. */
 export interface DeliveriesUnderTest {

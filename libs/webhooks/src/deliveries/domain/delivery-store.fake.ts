@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Found, Page } from '#libs/kernel';
-import type { Attempt, Delivery } from './delivery.js';
-import { type DeliveryFilter, DeliveryStore, type TestEvent } from './delivery-store.js';
+import {
+  type Attempt,
+  type Delivery,
+  type DeliveryFilter,
+  DeliveryStore,
+  type TestEvent,
+} from './delivery.js';
 
 /** A subscription as the log of deliveries knows it. */
 interface FakeSubscription {

@@ -2,12 +2,12 @@ import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { type RowOf, statement, withoutNulls } from '#libs/runtime';
 import type { AttemptError, Delivery, DeliveryState, LastAttempt } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
-import { hasResult } from './last-result.statements.js';
-import { ownedRows } from '../../partitions/owned-rows.js';
-import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
+import { hasResult } from './attempts.statements.js';
+import { ownedRows } from '../../partitions/row-lookups.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/infrastructure/webhook-flow.js';
 
-/** Looks each one up: for a plain join of many deliveries, the planner would read the subscriptions of others. */
+/** A lookup for each delivery: with a plain join, the planner would read all subscriptions. */
 const WITH_SUBSCRIPTION =
   'LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true';
 

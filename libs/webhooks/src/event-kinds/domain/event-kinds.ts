@@ -4,11 +4,11 @@ import { ValidationError } from '#libs/kernel';
 export const REPORTED_KINDS = ['smsdlr', 'cdrCreated', 'cdrRated'] as const;
 export type ReportedKind = (typeof REPORTED_KINDS)[number];
 
-/** The event kinds by which the service tells of its own subscriptions (contract, section 8). */
+/** The event kinds of notices about the account's own subscriptions (contract, section 8). */
 export const NOTICE_KINDS = ['webhookFailing', 'webhookDisabled', 'webhookRecovered'] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 
-/** A subscription is switched off after failing for this long without a success; `webhookFailing` says when. */
+/** A subscription is switched off after failing for this long without a success; `webhookFailing` announces it. */
 export const FAILING_MS = 5 * 24 * 3_600_000;
 
 /** The event kinds that a subscription can be for. */
@@ -39,7 +39,7 @@ export function isResource(text: string): text is Resource {
 }
 
 /**
- * Refuses a subscription to a notice that is not to all resources: it would never be told.
+ * Refuses a subscription to a notice that is not to all resources: it would never get one.
  * @param blamed the field that does not go with the other
  * @throws ValidationError
  */

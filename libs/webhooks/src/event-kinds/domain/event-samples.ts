@@ -14,7 +14,7 @@ interface SampleSubject {
 }
 
 /** A subject and its times. Each event kind uses some of them. */
-interface Happening extends SampleSubject {
+interface SampledCall extends SampleSubject {
   applicationId: string;
   start: Date;
   end: Date;
@@ -27,7 +27,7 @@ const SAMPLE_APPLICATION = '5080983';
 /** The usual resource and the data of each event kind. */
 const SAMPLES: Record<
   EventKind,
-  { resource: EventResource; dataOf: (happening: Happening) => SampleData }
+  { resource: EventResource; dataOf: (call: SampledCall) => SampleData }
 > = {
   smsdlr: { resource: 'sms', dataOf: deliveryReport },
   cdrCreated: { resource: 'call', dataOf: callRecord },
@@ -74,7 +74,7 @@ export function sampleOf(webhook: {
   return { resource, data: JSON.stringify(sampleData(event, subject, new Date())) };
 }
 
-function deliveryReport({ end, ...subject }: Happening): SampleData {
+function deliveryReport({ end, ...subject }: SampledCall): SampleData {
   return {
     callId: subject.callId,
     sessionId: subject.sessionId,
@@ -93,30 +93,30 @@ function deliveryReport({ end, ...subject }: Happening): SampleData {
   };
 }
 
-function callRecord(happening: Happening): SampleData {
-  const { start, end } = happening;
+function callRecord(call: SampledCall): SampleData {
+  const { start, end } = call;
   return {
-    ...commonToRecords(happening),
+    ...commonToRecords(call),
     duration: end.getTime() - start.getTime(),
     eventTimeStamp: end.getTime(),
   };
 }
 
-function ratedCallRecord(happening: Happening): SampleData {
-  const seconds = Math.ceil((happening.end.getTime() - happening.start.getTime()) / 1_000);
+function ratedCallRecord(call: SampledCall): SampleData {
+  const seconds = Math.ceil((call.end.getTime() - call.start.getTime()) / 1_000);
   return {
-    ...commonToRecords(happening),
+    ...commonToRecords(call),
     duration: seconds,
     roundedDuration: Math.ceil(seconds / 60) * 60,
     cost: 0.03,
     previousCost: 0,
     ratingVersion: 1,
-    created: zoned(happening.end),
+    created: zoned(call.end),
   };
 }
 
-/** As `tell_of_webhook()` writes it (`infrastructure/migrations`). */
-function noticed({ start }: Happening): SampleData {
+/** As `tell_of_webhook()` writes it (schema/functions.ts). */
+function noticed({ start }: SampledCall): SampleData {
   return {
     webhookId: '4711',
     name: 'Billing',
@@ -126,16 +126,16 @@ function noticed({ start }: Happening): SampleData {
   };
 }
 
-function failing(happening: Happening): SampleData {
-  const disablesAt = new Date(happening.start.getTime() + FAILING_MS).toISOString();
-  return { ...noticed(happening), disablesAt };
+function failing(call: SampledCall): SampleData {
+  const disablesAt = new Date(call.start.getTime() + FAILING_MS).toISOString();
+  return { ...noticed(call), disablesAt };
 }
 
-function disabled(happening: Happening): SampleData {
-  return { ...noticed(happening), reason: 'failing' };
+function disabled(call: SampledCall): SampleData {
+  return { ...noticed(call), reason: 'failing' };
 }
 
-function commonToRecords({ start, end, ...subject }: Happening): SampleData {
+function commonToRecords({ start, end, ...subject }: SampledCall): SampleData {
   const isMessage = subject.resource === 'sms';
   return {
     callId: subject.callId,

@@ -1,9 +1,11 @@
+import type { Found, Page, UnavailableError } from '#libs/kernel';
 import type {
   EventKind,
   EventResource,
   ReportedKind,
   Resource,
 } from '../../event-kinds/domain/event-kinds.js';
+import type { Delivery } from '../../deliveries/domain/delivery.js';
 
 /** An event as its producer reports it. `data` is JSON text, byte for byte as sent. */
 export interface ReportedEvent {
@@ -60,4 +62,41 @@ export interface EventFilter {
   since?: Date;
   /** Accepted before. */
   until?: Date;
+}
+
+/** Accepts events. */
+export abstract class EventStore {
+  /**
+   * Durably stores events and one delivery for each matching subscription. Concurrent callers share
+   * statements. Results have the order of the events. An event's result is an error if others are stored
+   * but this one may not be, or if it is a repeat and the result of its first report is unknown.
+   * @throws UnavailableError if possibly none of the events was stored
+   */
+  abstract accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]>;
+}
+
+/** Reads accepted events. */
+export abstract class EventReader {
+  /**
+   * @param accountId the owner; undefined for any account
+   * @param options `lock`: locks the event until the transaction ends
+   */
+  abstract find(
+    id: string,
+    accountId: string | undefined,
+    options?: { lock: boolean },
+  ): Promise<StoredEvent | undefined>;
+
+  /** Newest first. @param accountId the owner; undefined for any account */
+  abstract list(
+    accountId: string | undefined,
+    filter: EventFilter,
+    page: Page,
+  ): Promise<Found<EventHead>>;
+
+  /** The deliveries of an event, newest first. */
+  abstract deliveriesOf(eventId: string, page: Page): Promise<Found<Delivery>>;
+
+  /** Of these subscriptions, the ones that have a delivery of the event, with its id. */
+  abstract told(eventId: string, webhookIds: readonly string[]): Promise<Map<string, string>>;
 }

@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Page } from '#libs/kernel';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
-import type { EventFilter, ReportedEvent } from './event.js';
-import type { EventReader } from './event-reader.js';
-import type { EventStore } from './event-store.js';
+import type { EventFilter, EventReader, EventStore, ReportedEvent } from './event.js';
 
 /** A store of events under test, and its reader. */
 export interface EventsUnderTest {

@@ -2,9 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Found, Page } from '#libs/kernel';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
 import { FakeDeliveryStore } from '../../deliveries/domain/delivery-store.fake.js';
-import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
-import { EventReader } from './event-reader.js';
-import { EventStore } from './event-store.js';
+import {
+  type Acceptance,
+  type EventFilter,
+  type EventHead,
+  EventReader,
+  EventStore,
+  type ReportedEvent,
+  type StoredEvent,
+} from './event.js';
 
 /** Accepts events into memory. Each goes to all subscriptions of its account. */
 export class FakeEventStore extends EventStore {

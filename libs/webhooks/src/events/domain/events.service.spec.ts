@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { NotFoundError, ValidationError } from '#libs/kernel';
 import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
-import { MAX_ADDED } from '../../deliveries/domain/delivery-store.js';
+import { MAX_ADDED } from '../../deliveries/domain/delivery.js';
 import { FakeDeliveryStore } from '../../deliveries/domain/delivery-store.fake.js';
 import { aContent, webhooksOnFakes } from '../../subscriptions/domain/webhooks.fake.js';
 import { FakeEventReader, FakeEventStore } from './events.fake.js';
@@ -54,7 +54,7 @@ it('shows an event only to its account and to the platform', async () => {
   }
 });
 
-it('shows who was told, and why the other subscriptions were not', async () => {
+it('shows the deliveries of an event, and why other subscriptions have none', async () => {
   const [told, off, other] = [
     await aWebhook(),
     await aWebhook({ enabled: false }),

@@ -11,16 +11,33 @@ import {
   ValidationError,
 } from '#libs/kernel';
 import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
-import type { Delivery } from '../../deliveries/domain/delivery.js';
-import { DeliveryStore, MAX_ADDED } from '../../deliveries/domain/delivery-store.js';
+import { type Delivery, DeliveryStore, MAX_ADDED } from '../../deliveries/domain/delivery.js';
 import { Activity } from '../../activity/domain/activity.js';
-import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
-import { EventReader } from './event-reader.js';
-import { EventStore } from './event-store.js';
+import {
+  type Acceptance,
+  type EventFilter,
+  type EventHead,
+  EventReader,
+  EventStore,
+  type ReportedEvent,
+  type StoredEvent,
+} from './event.js';
 import { isNoticeKind } from '../../event-kinds/domain/event-kinds.js';
-import { type Mismatch, mismatchOf, type Unmatched, unmatchedReason } from './unmatched.js';
+import {
+  MAX_DAYS_BEFORE,
+  type Mismatch,
+  mismatchOf,
+  type UnmatchedReason,
+  unmatchedReason,
+} from '../../event-kinds/domain/matching.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
+
+/** A subscription without a delivery of an event. */
+interface Unmatched {
+  webhookId: string;
+  reason: UnmatchedReason;
+}
 
 /** An event, and the subscriptions that it did not match. */
 export interface EventReport {
@@ -37,7 +54,7 @@ interface NoticeData {
 }
 
 const MISMATCHES: Record<Mismatch, string> = {
-  created_much_later: 'it was created more than 30 days later',
+  created_much_later: `it was created more than ${MAX_DAYS_BEFORE} days later`,
   other_application: 'it is for the events of another application',
   other_event: 'it is for another kind of event',
   other_resource: 'it is for other resources',
@@ -52,7 +69,7 @@ export class EventNotMatchingError extends DomainError {
   }
 }
 
-/** The subscription was told of the event before. */
+/** The subscription already has a delivery of the event. */
 export class DeliveryExistsError extends DomainError {
   constructor(deliveryId: string) {
     const message =
@@ -62,7 +79,7 @@ export class DeliveryExistsError extends DomainError {
   }
 }
 
-/** The event was sent to so many other subscriptions that it can be sent to no more. */
+/** The event has reached its limit of added deliveries. */
 export class DeliveryLimitReachedError extends DomainError {
   constructor() {
     const message = `An event can be sent to at most ${MAX_ADDED} webhook subscriptions that it had not matched.`;
@@ -70,7 +87,7 @@ export class DeliveryLimitReachedError extends DomainError {
   }
 }
 
-/** Accepts events of the platform, shows what happened to them, and sends those that were missed. */
+/** Accepts and shows events of the platform, and sends missed ones. */
 @Injectable()
 export class EventsService {
   constructor(
@@ -120,7 +137,7 @@ export class EventsService {
   }
 
   /**
-   * Sends an event to a subscription that was not told of it, because it was created later, or was off, say.
+   * Sends an event to a subscription that has no delivery of it, for example because it was created later.
    * @returns the delivery's id
    * @throws NotFoundError, ValidationError for an unknown subscription, SubscriptionInactiveError,
    *   EventNotMatchingError, DeliveryExistsError, DeliveryLimitReachedError
@@ -174,7 +191,7 @@ export class EventsService {
       audience.map(({ id }) => id),
     );
     const left = new Set(told.keys());
-    // No subscription is told of itself.
+    // A subscription gets no notice about itself.
     if (isNoticeKind(event.event)) left.add((JSON.parse(event.data) as NoticeData).webhookId);
     return audience
       .filter((webhook) => !left.has(webhook.id))

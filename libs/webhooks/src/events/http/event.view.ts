@@ -2,7 +2,7 @@ import { computed, FaultSchema, schema, viewOf } from '#libs/http';
 import { RawJson, type UnavailableError, type ValidationError } from '#libs/kernel';
 import type { Acceptance, EventHead, StoredEvent } from '../domain/event.js';
 import { eventKind, resourceOrAll } from '../../event-kinds/http/choices.schema.js';
-import type { UnmatchedReason } from '../domain/unmatched.js';
+import type { UnmatchedReason } from '../../event-kinds/domain/matching.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
 
 const { optional } = schema;

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { dayAt } from '../../partitions/partition-walk.js';
+import { dayAt } from '../../partitions/partition-days.js';
 import { listEvents } from './event.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { rowsIn, type Step } from '../../../../../test/support/plans.js';
@@ -55,7 +55,7 @@ it('lists the newest events of an account without reading those of others', asyn
   expect([await eventsRead(few, true), await eventsRead(none, true)]).toEqual([OWN / 2, 0]);
 });
 
-it('lists the events of an account with most of a day, but none of the newest, without reading those', async () => {
+it('lists the events of an account without reading newer events of others', async () => {
   const most = await anAccount(database);
   await addEvents(most, 4 * OTHERS);
   await addEvents(await anAccount(database), OTHERS);

@@ -1,14 +1,15 @@
 import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { prepared, type RowOf, statement } from '#libs/runtime';
-import { ownedRows } from '../../partitions/owned-rows.js';
-import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
+import { ownedRows } from '../../partitions/row-lookups.js';
+import { fromMatching } from '../../event-kinds/domain/matching.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import type { EventHead, Refusal, StoredEvent } from '../domain/event.js';
 
 /**
  * Most deliveries of one subscription that a statement puts onto the queue: about as many as a worker has
- * places for. More would delay other subscriptions. Workers claim the rest from PostgreSQL.
+ * slots for. More would delay other subscriptions. Workers claim the rest from PostgreSQL.
  */
 const MOST_AT_ONCE = 20;
 
@@ -90,15 +91,8 @@ matched AS MATERIALIZED (
     SELECT coalesce(array_agg(w.id), '{}') AS webhooks, array_agg(w.generation) AS generations,
       array_agg(w.retry) AS retries,
       array_agg(@hasRoom::boolean AND ${IS_FREE}) AS are_free
-    FROM (
-      SELECT * FROM webhooks
-      WHERE account_id = j.account_id AND application_id IS NULL AND deleted_at IS NULL
-      UNION ALL
-      SELECT * FROM webhooks
-      WHERE application_id = j.application_id AND deleted_at IS NULL
-    ) w
-    WHERE j.refusal IS NULL AND w.enabled AND w.event = j.event
-      AND (w.resource = 'all' OR j.resource = ANY (string_to_array(w.resource, ',')))
+    ${fromMatching('j')}
+      AND j.refusal IS NULL
   ) m
 ),
 -- Inserts in key order, so that two batches cannot deadlock. Waits for the commit of a concurrent batch

@@ -2,9 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { type Found, scanPage, type Page } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
-import type { EventFilter, EventHead, StoredEvent } from '../domain/event.js';
-import { EventReader } from '../domain/event-reader.js';
-import { boundsOf } from '../../partitions/delivery-by-key.js';
+import {
+  type EventFilter,
+  type EventHead,
+  EventReader,
+  type StoredEvent,
+} from '../domain/event.js';
+import { boundsOf } from '../../partitions/row-lookups.js';
 import {
   DELIVERIES_OF_EVENT,
   deliveryOf,
@@ -17,8 +21,7 @@ import {
   listEvents,
   LOCK_EVENT,
 } from './event.statements.js';
-import { byDay } from '../../partitions/partition-days.js';
-import { daysListed, newestFirst, spansOf } from '../../partitions/partition-walk.js';
+import { byDay, daysListed, newestFirst, spansOf } from '../../partitions/partition-days.js';
 
 /** Reads events from PostgreSQL. */
 @Injectable()

@@ -118,7 +118,7 @@ it('leases each delivery for the timeout of its subscription, and some time more
   expect(leases.map(({ seconds }) => seconds)).toEqual([55, 30]);
 });
 
-it('a filter looks at ten thousand events at most, and the page says where it stopped', async () => {
+it('scans at most ten thousand events for a filter, and says where the scan stopped', async () => {
   const made = async (count: number, resource: string) => {
     await database.query(
       `INSERT INTO events (id, account_id, event, resource, test, occurred_at, created_at, data)

@@ -11,8 +11,7 @@ import {
 } from '#libs/runtime';
 import { Activity } from '../../activity/domain/activity.js';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
-import type { Acceptance, ReportedEvent } from '../domain/event.js';
-import { EventStore } from '../domain/event-store.js';
+import { type Acceptance, EventStore, type ReportedEvent } from '../domain/event.js';
 import { REPORTED_KINDS } from '../../event-kinds/domain/event-kinds.js';
 import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import {
@@ -177,7 +176,7 @@ function acceptanceOf(
   }
   if (repeated instanceof UnavailableError) return repeated;
   const first = repeated.get(row.ord);
-  // Its retention ended between the two statements. The producer will repeat it, and it will be new.
+  // Its retention ended between the two statements. When the producer repeats it, it counts as new.
   if (!first) return new UnavailableError(new Error('the key of a repeated event is gone'));
   return { accepted: true, id: first.eventId, duplicate: true, deliveries: first.deliveries };
 }

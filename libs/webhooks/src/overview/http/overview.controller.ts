@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { PlatformOnly } from '#libs/identity/http';
-import { Overview } from '../domain/overview.js';
+import { Overview } from '../overview.js';
 
 /** The state of the installation, for operators. */
 @Controller('v1/overview')

@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type Found, scanPage, type ScannedRow } from '#libs/kernel';
 import { BackgroundTasks, Database } from '#libs/runtime';
-import { byDay, dayOf } from '../../partitions/partition-days.js';
-import { dayAt, daysOf, oldestFirst, spansOf } from '../../partitions/partition-walk.js';
+import {
+  byDay,
+  dayAt,
+  dayOf,
+  daysOf,
+  oldestFirst,
+  spansOf,
+} from '../../partitions/partition-days.js';
 import { PendingDays } from '../../sending/infrastructure/pending-days.js';
 import { ReplayLook } from './replay-look.js';
 import {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { BusyError, FairSemaphore, MAX_SCANNED_ROWS } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import { type Replay, type ReplayCount, type ReplayFilter, ReplayStore } from '../domain/replay.js';
-import { dayAt, newestFirst, type Span } from '../../partitions/partition-walk.js';
+import { dayAt, newestFirst, type Span } from '../../partitions/partition-days.js';
 import {
   BOUNDS_OF_RANGE,
   CANCEL_REPLAY,

@@ -1,7 +1,7 @@
 import { prepared, statement } from '#libs/runtime';
 import type { Replay } from '../domain/replay.js';
-import { joinDeliveryByKey } from '../../partitions/delivery-by-key.js';
-import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
+import { joinDeliveryByKey } from '../../partitions/row-lookups.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { IS_BLOCKED } from '../../subscriptions/infrastructure/webhook-flow.js';
 
 /** Whether any replay is running, or has parts to remove. */

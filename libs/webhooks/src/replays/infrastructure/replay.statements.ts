@@ -1,8 +1,8 @@
 import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { prepared, type RowOf, statement } from '#libs/runtime';
 import { MAX_RUNNING, type Replay, type ReplayFilter } from '../domain/replay.js';
-import { hasResult } from '../../deliveries/infrastructure/last-result.statements.js';
-import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
+import { hasResult } from '../../deliveries/infrastructure/attempts.statements.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 
 /** The end of the range is at most now. `after`: where the range begins. */
 export const BOUNDS_OF_RANGE = statement<

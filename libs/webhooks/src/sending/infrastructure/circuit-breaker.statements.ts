@@ -1,6 +1,5 @@
 import { recordBySystem } from '#libs/identity';
 import { prepared } from '#libs/runtime';
-import { FAILING_MS } from '../../event-kinds/domain/event-kinds.js';
 import {
   type Decision,
   type Health,
@@ -10,7 +9,8 @@ import {
 } from '../../subscriptions/domain/subscription-life.js';
 import type { TargetVerdict } from '../domain/circuit-breaker.js';
 import type { KnownHealth } from '../domain/pending-deliveries.js';
-import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook-values.js';
+import { DISABLES_AT } from '../../subscriptions/infrastructure/webhook-flow.js';
+import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook.schema.js';
 
 /** The stored health of subscription `w` as one text for comparison, with exact times in seconds. */
 const STORED = `format('%s %s %s %s', w.failures, w.openings,
@@ -108,8 +108,7 @@ changed AS (
   WHERE w.id = d.webhook_id
   RETURNING w.id, w.account_id, d.off,
     CASE WHEN d.notice IS NOT NULL THEN tell_of_webhook(w.id, d.notice, l.failing_since,
-      CASE WHEN d.open_ms IS NOT NULL THEN greatest(w.open_until,
-        w.failing_since + make_interval(secs => ${FAILING_MS / 1_000})) END)
+      CASE WHEN d.open_ms IS NOT NULL THEN ${DISABLES_AT} END)
     END AS told_by
 ),
 recorded AS (

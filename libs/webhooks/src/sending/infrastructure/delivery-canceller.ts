@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, prepared, statement } from '#libs/runtime';
 import { PendingDays } from './pending-days.js';
-import { joinDeliveryByKey } from '../../partitions/delivery-by-key.js';
-import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
+import { joinDeliveryByKey } from '../../partitions/row-lookups.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 
 /** Even while cancelling millions, leaves half of the time for deliveries. */
 const OPTIONS = { everyMs: 500, share: 0.5 };

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { Database, Log, Metrics, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { NOTICE_KINDS } from '../../event-kinds/domain/event-kinds.js';
+import { sampleCall, sampleData } from '../../event-kinds/domain/event-samples.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
@@ -146,6 +147,15 @@ it('says which subscription fails, where, since when, and when it will be switch
   expect(await data()).toMatchObject({ disablesAt: until.toISOString() });
 });
 
+it.each(NOTICE_KINDS)('has the members of the sample of %s', async (kind) => {
+  await listener(kind);
+  await open();
+  await set('open_until = now()');
+  await report(kind === 'webhookDisabled' ? GONE : SUCCEEDED);
+  const subject = { ...sampleCall(), accountId: account, resource: 'all' as const };
+  expect(Object.keys(await data())).toEqual(Object.keys(sampleData(kind, subject, new Date())));
+});
+
 it('says since when a recovered subscription had failed', async () => {
   await listener('webhookRecovered');
   await open();
@@ -192,7 +202,7 @@ it('stores an event about the account or the application, and reports it to the 
   });
   expect(activity.reported).toContainEqual({
     accountId: account,
-    happening: { kind: 'event', id: event!.id },
+    change: { kind: 'event', id: event!.id },
   });
 });
 
@@ -227,7 +237,7 @@ it('tells no subscription of itself, and stores nothing if no other listens', as
   }
   await open();
   expect(await database.query('SELECT FROM events')).toEqual([]);
-  expect(activity.reported.filter(({ happening }) => happening.kind === 'event')).toEqual([]);
+  expect(activity.reported.filter(({ change }) => change.kind === 'event')).toEqual([]);
 });
 
 it('two subscriptions to notices that fail tell each other once', async () => {

@@ -1,6 +1,6 @@
-import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/delivery-by-key.js';
+import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
-import { sentText } from '../../deliveries/infrastructure/sent-text.js';
+import { sentText } from '../../deliveries/infrastructure/attempts.statements.js';
 import { ofDay, withinDays } from '../../partitions/partition-days.js';
 
 /** The elements for delivery `d` in the arrays of {@link RECORD}. */

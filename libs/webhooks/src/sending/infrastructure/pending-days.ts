@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, type NoValues, type Run, statement } from '#libs/runtime';
-import { type Day, withinDays } from '../../partitions/partition-days.js';
-import { dayAt, daysAtOnce, daysOf, type Span, spansOf } from '../../partitions/partition-walk.js';
+import {
+  type Day,
+  dayAt,
+  daysAtOnce,
+  daysOf,
+  type Span,
+  spansOf,
+  withinDays,
+} from '../../partitions/partition-days.js';
 
 /** With 1,100 days, a scan takes 100 ms, 1 % of the time. */
 const SCANS = { everyMs: 10_000, share: 0.01 };

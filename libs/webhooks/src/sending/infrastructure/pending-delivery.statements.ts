@@ -1,7 +1,7 @@
 import type { Sealed } from '#libs/kernel';
 import { prepared, type RowOf } from '#libs/runtime';
 import type { KnownHealth, LeasedDelivery, OpenTarget } from '../domain/pending-deliveries.js';
-import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/delivery-by-key.js';
+import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
 import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';

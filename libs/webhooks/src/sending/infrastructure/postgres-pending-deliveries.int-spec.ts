@@ -10,7 +10,7 @@ import type { DeliveryMetrics } from './delivery-metrics.js';
 import {
   CANCEL_REQUESTED,
   REDELIVER,
-} from '../../deliveries/infrastructure/delivery.statements.js';
+} from '../../deliveries/infrastructure/postgres-delivery.store.js';
 import { dayOf } from '../../partitions/partition-days.js';
 import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';

@@ -18,7 +18,7 @@ import {
   PendingDeliveries,
 } from '../domain/pending-deliveries.js';
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
-import { inOrder } from '../../partitions/delivery-by-key.js';
+import { inOrder } from '../../partitions/row-lookups.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { EXISTING, outcomeValues, RECORD } from './outcome.statements.js';
 import { type Day, dayOf, eachDay } from '../../partitions/partition-days.js';

@@ -8,8 +8,8 @@ import {
   type Waiting,
 } from '../domain/delivery-statistics.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
-import { byDay } from '../../partitions/partition-days.js';
 import {
+  byDay,
   daysAtOnce,
   daysListed,
   firstDayOf,
@@ -18,7 +18,7 @@ import {
   type Span,
   spansOf,
   within,
-} from '../../partitions/partition-walk.js';
+} from '../../partitions/partition-days.js';
 
 /** Limit of counted attempts, and of the deliveries that they belong to. */
 const NEWEST = 1_000;

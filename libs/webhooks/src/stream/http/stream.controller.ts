@@ -8,8 +8,8 @@ import { CurrentUser } from '#libs/identity/http';
 import { UnavailableError } from '#libs/kernel';
 import { AttemptView, DeliveryView, visibleAttempt } from '../../deliveries/http/delivery.view.js';
 import { WebhookView } from '../../subscriptions/http/webhook.view.js';
-import { ActivityLog, type Entry } from '../domain/activity-log.js';
-import { ActivityReader, type Message } from '../domain/activity-reader.js';
+import { ActivityLog, type Entry } from '../activity-log.js';
+import { ActivityReader, type ShownChange } from '../activity-reader.js';
 
 /** A client that has read nothing for so long, with its buffers full, is disconnected. */
 const STALLED_MS = 10_000;
@@ -37,7 +37,7 @@ export class StreamController {
     const after = request.get('Last-Event-ID');
     const isRead = request.method === 'GET';
     const end = endOf(response);
-    const follower = isRead ? await this.activity.follow(user.userId, after, end) : undefined;
+    const listener = isRead ? await this.activity.listen(user.userId, after, end) : undefined;
     // Otherwise it would wait for a client that has left to read.
     end.throwIfAborted();
     response.writeHead(200, {
@@ -45,27 +45,27 @@ export class StreamController {
       // For nginx, which would otherwise collect the events.
       'X-Accel-Buffering': 'no',
     });
-    if (!follower) {
+    if (!listener) {
       response.end();
       return;
     }
-    const listener = new Listener(request, response, end);
+    const client = new Client(request, response, end);
     // Even if nothing happens, revoked credentials end the stream.
     const checks = setInterval(() => {
-      void listener.isWelcome().then((isWelcome) => {
-        if (!isWelcome) follower.close();
+      void client.isWelcome().then((isWelcome) => {
+        if (!isWelcome) listener.close();
       });
     }, TRUSTED_MS);
     try {
-      await listener.write(`retry: ${RECONNECT_MS}\n${eventText('open', '{}', follower.start)}`);
-      for (let entries = await follower.next(); entries; entries = await follower.next()) {
-        const messages = await this.messagesOf(entries, user, request);
-        // Only now, because the messages may have waited for their turn.
-        if (!(await listener.isWelcome())) break;
+      await client.write(`retry: ${RECONNECT_MS}\n${eventText('open', '{}', listener.start)}`);
+      for (let entries = await listener.next(); entries; entries = await listener.next()) {
+        const changes = await this.changesOf(entries, user, request);
+        // Only now, because the changes may have waited for their turn.
+        if (!(await client.isWelcome())) break;
         // A comment, if nothing happened, shows that the connection works.
-        if (entries.length === 0) await listener.write(':\n\n');
-        for (const [index, { place }] of entries.entries()) {
-          await listener.write(textOfEntry(place, messages[index]!, user, request));
+        if (entries.length === 0) await client.write(':\n\n');
+        for (const [index, { cursor }] of entries.entries()) {
+          await client.write(textOfEntry(cursor, changes[index]!, user, request));
         }
       }
       response.end();
@@ -75,15 +75,15 @@ export class StreamController {
       if (!end.aborted) throw error;
     } finally {
       clearInterval(checks);
-      follower.close();
+      listener.close();
     }
   }
 
-  private async messagesOf(
+  private async changesOf(
     entries: readonly Entry[],
     { userId }: Principal,
     request: Request,
-  ): Promise<Message[][]> {
+  ): Promise<ShownChange[][]> {
     if (entries.length === 0) return [];
     const read = () => this.reader.read(userId, entries);
     return readFairly(request, read);
@@ -91,7 +91,7 @@ export class StreamController {
 }
 
 /** The client that has opened a stream. */
-class Listener {
+class Client {
   private trustedUntil = performance.now() + TRUSTED_MS;
 
   constructor(
@@ -130,32 +130,32 @@ class Listener {
 }
 
 function textOfEntry(
-  place: string,
-  messages: readonly Message[],
+  cursor: string,
+  changes: readonly ShownChange[],
   viewer: Principal,
   request: Request,
 ): string {
   const href = hrefBuilder(request);
-  return messages
-    .map((message, at) => {
+  return changes
+    .map((change, at) => {
       // A client that resumes inside an entry gets all of it again.
-      const id = at === messages.length - 1 ? place : undefined;
-      return eventText(message.kind, textOf(message, viewer, href), id);
+      const id = at === changes.length - 1 ? cursor : undefined;
+      return eventText(change.kind, textOf(change, viewer, href), id);
     })
     .join('');
 }
 
-function textOf(message: Message, viewer: Principal, href: HrefBuilder): string {
-  switch (message.kind) {
+function textOf(change: ShownChange, viewer: Principal, href: HrefBuilder): string {
+  switch (change.kind) {
     case 'delivery':
-      return DeliveryView.text(message.delivery, href);
+      return DeliveryView.text(change.delivery, href);
     case 'attempt': {
-      const { delivery, attempt } = message;
+      const { delivery, attempt } = change;
       const text = AttemptView.text(visibleAttempt(attempt, delivery, viewer), href);
       return `{"deliveryId":"${delivery.id}",${text.slice(1)}`;
     }
     case 'webhook':
-      return WebhookView.text(message.webhook, href);
+      return WebhookView.text(change.webhook, href);
     case 'interrupted':
       return '{}';
   }

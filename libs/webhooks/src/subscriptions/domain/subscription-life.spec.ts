@@ -264,7 +264,7 @@ describe('a request of the customer', () => {
     expect(DELETED).toEqual({ deletedAt: NOW, ...cleared, ...cancelled });
   });
 
-  it('switches a subscription on and resets its health, whatever calls from before will tell', () => {
+  it('switches a subscription on, resets its health and ignores verdicts of earlier calls', () => {
     const on = { enabled: true, targetVersion: NEXT, disabledReason: null, disabledAt: null };
     expect(SWITCHED_ON).toEqual({ ...on, ...healthy });
   });

@@ -114,7 +114,7 @@ export function blocks({ off, holdMs, health }: Decision): boolean {
   return off !== undefined || holdMs !== undefined || (health?.openMs ?? 0) > 0;
 }
 
-/** What the account's other subscriptions are told of. A failed probe is no news. */
+/** The notice that other subscriptions get. A failed probe causes none. */
 export function noticeOf({ change, health }: Decision): NoticeKind | undefined {
   if (change === 'switched_off') return 'webhookDisabled';
   if (change === 'closed') return 'webhookRecovered';
@@ -198,7 +198,7 @@ export function switchedOff(reason: DisabledReason | null) {
   } as const;
 }
 
-/** New values of a subscription that its customer switches on. Calls from before say nothing of its target now. */
+/** New values of a subscription that its customer switches on. Verdicts of earlier calls no longer count. */
 export const SWITCHED_ON = {
   enabled: true,
   targetVersion: NEXT,
@@ -221,7 +221,7 @@ export const PAUSED = { paused: true, backlog: true } as const;
 
 /**
  * Resuming ends only the pause: a hold or an open circuit stays. The target did not fail during the
- * pause, so the five days before switching off restart.
+ * pause, so the time until it is switched off restarts.
  */
 export function resumed({ failingSince }: { failingSince: Date | null }) {
   return { paused: false, ...(failingSince && ({ failingSince: NOW } as const)) } as const;

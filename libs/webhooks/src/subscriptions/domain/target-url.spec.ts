@@ -12,10 +12,12 @@ import {
   hasTargetHost,
   hasTargetPort,
   isMaskedTargetUrl,
-  isTargetUrl,
   shownTargetUrl,
   targetHost,
+  targetUrlPart,
 } from './target-url.js';
+
+const isTargetUrl = (url: string): boolean => targetUrlPart.check(url).length === 0;
 
 const policy = (variables: Record<string, string> = {}) =>
   new OutboundPolicy(readConfig({ DATABASE_URL: 'unused', ...variables }));

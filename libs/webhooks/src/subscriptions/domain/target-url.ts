@@ -1,8 +1,15 @@
-import { inHttp, isUrl } from '#libs/kernel';
-import type { TargetPolicy } from './target-policy.js';
+import { inHttp, url } from '#libs/kernel';
+
+/** Decides which addresses and ports targets may have. */
+export abstract class TargetPolicy {
+  abstract allowsPort(port: number): boolean;
+
+  /** @param address a literal IP address */
+  abstract allowsAddress(address: string): boolean;
+}
 
 /** How a target can be reached: what `TargetClient` knows how to call. */
-export const TARGET_SCHEMES = ['http', 'https'] as const;
+const TARGET_SCHEMES = ['http', 'https'] as const;
 
 /** Scheme, user information, rest. A backslash ends the authority, as in WHATWG's URL standard. */
 const WITH_USERINFO = /^([a-z]+:\/\/)([^/\\?#]*)@(.*)$/is;
@@ -12,10 +19,8 @@ export const MASK = '***';
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** Whether the text has the form of a target URL. */
-export function isTargetUrl(text: string): boolean {
-  return isUrl(text, TARGET_SCHEMES);
-}
+/** A target URL in a request. */
+export const targetUrlPart = url(TARGET_SCHEMES, { fragment: false });
 
 /** A target URL as it may be shown, with its user information masked: `https://***@host/…`. */
 export function shownTargetUrl(url: string): string {

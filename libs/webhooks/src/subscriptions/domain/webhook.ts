@@ -1,6 +1,5 @@
-import type { Sealed } from '#libs/kernel';
+import { DomainError, type Sealed } from '#libs/kernel';
 import type { EventKind } from '../../event-kinds/domain/event-kinds.js';
-import type { RetryPolicy } from './retry-policy.js';
 import type { Signature } from './signing-key.js';
 import {
   type DisabledReason,
@@ -172,3 +171,40 @@ export type WebhookRevision = Partial<
     Record<'disabledAt' | 'failingSince', typeof NOW | null> &
     Record<'targetVersion' | 'generation', typeof NEXT>
 >;
+
+/** A customer's overrides of the configured retries. Absent values are as configured. */
+export interface RetryPolicy {
+  /** Delays before the retries, in seconds. An empty list means one attempt. */
+  schedule?: number[];
+  /** Time limit for the status line and headers of the answer. */
+  timeoutMs?: number;
+}
+
+/** Limits of a policy. */
+export const MAX_RETRIES = 20;
+export const DELAY_SECONDS = { min: 1, max: 86_400 };
+export const TIMEOUT_MS = { min: 1_000, max: 20_000 };
+
+/** The schedule in ms. @param configured the default, in ms */
+export function scheduleOf(
+  policy: RetryPolicy | undefined,
+  configured: readonly number[],
+): readonly number[] {
+  return policy?.schedule?.map((seconds) => seconds * 1_000) ?? configured;
+}
+
+/** Limit at account level, and for each application (specification, section 8). */
+export const MAX_WEBHOOKS = 10;
+
+/** The account or the application has reached its limit of subscriptions. */
+export class WebhookLimitReachedError extends DomainError {
+  constructor(level: 'account' | 'application') {
+    super(
+      'forbidden',
+      'webhook_limit_reached',
+      level === 'account'
+        ? `The account has ${MAX_WEBHOOKS} account-level webhook subscriptions, which is the limit.`
+        : `The application has ${MAX_WEBHOOKS} webhook subscriptions, which is the limit.`,
+    );
+  }
+}

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { SecretBox } from '#libs/kernel';
 import { applicationsOnFakes } from '../../../../applications/src/domain/applications.fake.js';
-import { TargetPolicy } from './target-policy.js';
+import { TargetPolicy } from './target-url.js';
 import type { WebhookContent } from './webhook.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';

@@ -83,7 +83,7 @@ export function webhooksRepositoryContract(underTest: WebhooksUnderTest): void {
     expect(await webhooks().find({ accountId, id })).toMatchObject({ ...content(), ...changed });
   });
 
-  it('lets a replaced key sign on, and neither expired nor excluded ones', async () => {
+  it('keeps a replaced key signing, but drops expired and excluded keys', async () => {
     const accountId = await anAccount();
     const id = await webhooks().add({ accountId }, content());
     const replace = (secret: string, overlapHours: number, except: string[] = []) =>

@@ -1,5 +1,5 @@
 import type { Page, Sealed } from '#libs/kernel';
-import { ALL_RESOURCES } from '../../event-kinds/domain/event-kinds.js';
+import { covers } from '../../event-kinds/domain/matching.js';
 import { DELETED, HEALTHY, NEXT, NOW } from './subscription-life.js';
 import { type NewWebhook, type SealedKey, Webhook, type WebhookRevision } from './webhook.js';
 import {
@@ -93,8 +93,7 @@ export class FakeWebhooksRepository extends WebhooksRepository {
         (typeof scope !== 'object' || webhook.applicationId === scope.applicationId) &&
         (event === undefined || webhook.event === event) &&
         (enabled === undefined || webhook.enabled === enabled) &&
-        (resource === undefined ||
-          webhook.resource.split(',').some((one) => one === resource || one === ALL_RESOURCES)),
+        (resource === undefined || covers(webhook.resource, resource)),
     );
   }
 

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NotFoundError, PreconditionFailedError, ValidationError } from '#libs/kernel';
-import type { WebhookChanges } from './webhook.js';
-import { MAX_WEBHOOKS, WebhookLimitReached } from './webhook-limit.js';
+import { MAX_WEBHOOKS, type WebhookChanges, WebhookLimitReachedError } from './webhook.js';
 import { aContent, webhooksOnFakes } from './webhooks.fake.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from './webhooks.service.js';
 
@@ -85,15 +84,15 @@ describe('a new subscription', () => {
       await aWebhook();
       await ofApplication();
     }
-    await expect(aWebhook()).rejects.toThrow(WebhookLimitReached);
-    await expect(ofApplication()).rejects.toThrow(WebhookLimitReached);
+    await expect(aWebhook()).rejects.toThrow(WebhookLimitReachedError);
+    await expect(ofApplication()).rejects.toThrow(WebhookLimitReachedError);
     expect(fakes.repository.all).toHaveLength(2 * MAX_WEBHOOKS);
     await webhooks.create({ accountId: '2' }, aContent());
   });
 });
 
 describe("another account's subscription", () => {
-  it('does not exist, whatever is done with it', async () => {
+  it('is not found by any operation', async () => {
     const id = await aWebhook();
     const applicationId = await anApplication();
     for (const key of [
@@ -142,7 +141,7 @@ describe('an update', () => {
     expect(await webhooks.get(ACCOUNT, id)).toMatchObject({ name: null });
   });
 
-  it('keeps a target that has been denied since, and takes no new one that is denied', async () => {
+  it('keeps a stored target that is denied now, and refuses a new one', async () => {
     const targetUrl = 'https://192.0.2.1/';
     const id = await aWebhook({ targetUrl });
     fakes.policy.denied.add('192.0.2.1');

@@ -18,11 +18,16 @@ import {
   refuseNarrowNotice,
 } from '../../event-kinds/domain/event-kinds.js';
 import { newSigningKey, type Signature } from './signing-key.js';
-import { TargetPolicy } from './target-policy.js';
-import { hasTargetHost, hasTargetPort, isMaskedTargetUrl } from './target-url.js';
-import type { Webhook, WebhookChanges, WebhookContent, WebhookRevision } from './webhook.js';
+import { hasTargetHost, hasTargetPort, isMaskedTargetUrl, TargetPolicy } from './target-url.js';
+import {
+  MAX_WEBHOOKS,
+  type Webhook,
+  type WebhookChanges,
+  type WebhookContent,
+  WebhookLimitReachedError,
+  type WebhookRevision,
+} from './webhook.js';
 import { refuseMaskedHeaders, refuseTwoAuthorizations } from './webhook-headers.js';
-import { MAX_WEBHOOKS, WebhookLimitReached } from './webhook-limit.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 import {
   type WebhookFilter,
@@ -94,7 +99,7 @@ export class WebhooksService {
 
   /**
    * @returns the id of the new subscription
-   * @throws ValidationError, NotFoundError for the application, WebhookLimitReached
+   * @throws ValidationError, NotFoundError for the application, WebhookLimitReachedError
    */
   async create(level: WebhookLevel, content: WebhookContent): Promise<string> {
     const { targetUrl, headers, signature, ...others } = content;
@@ -113,7 +118,7 @@ export class WebhooksService {
     return this.transactions.run(async () => {
       if (applicationId !== undefined) await this.applications.getLocked(accountId, applicationId);
       if ((await this.webhooks.count(level)) >= MAX_WEBHOOKS) {
-        throw new WebhookLimitReached(applicationId === undefined ? 'account' : 'application');
+        throw new WebhookLimitReachedError(applicationId === undefined ? 'account' : 'application');
       }
       const id = await this.webhooks.add(level, webhook);
       await this.audit.record({ action: 'webhook.create', resourceId: id, accountId });

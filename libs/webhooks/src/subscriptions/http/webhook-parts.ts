@@ -14,7 +14,7 @@ import {
   MAX_RETRIES,
   type RetryPolicy,
   TIMEOUT_MS,
-} from '../domain/retry-policy.js';
+} from '../domain/webhook.js';
 import { MASK } from '../domain/target-url.js';
 import {
   HEADER_NAME,

@@ -1,5 +1,5 @@
 import { Field, Is } from '#libs/http';
-import { flag, label, oneOf, string, typed, url } from '#libs/kernel';
+import { flag, label, oneOf, string, typed } from '#libs/kernel';
 import { OutboundPolicy } from '#libs/outbound';
 import {
   ALL_RESOURCES,
@@ -9,14 +9,13 @@ import {
   RESOURCES,
 } from '../../event-kinds/domain/event-kinds.js';
 import { type Signature, SIGNATURES } from '../domain/signing-key.js';
-import type { RetryPolicy } from '../domain/retry-policy.js';
+import type { RetryPolicy, WebhookChanges, WebhookContent } from '../domain/webhook.js';
 import {
   hasTargetHost,
   hasTargetPort,
   isMaskedTargetUrl,
-  TARGET_SCHEMES,
+  targetUrlPart,
 } from '../domain/target-url.js';
-import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from '../domain/webhooks.service.js';
 import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
 import { GivenHeaders, GivenRetryPolicy, NewHeaders, retryPolicyOf } from './webhook-parts.js';
@@ -24,8 +23,6 @@ import { SignatureSchema } from './webhook.view.js';
 
 const MAX_NAME = 255;
 const MAX_PAYLOAD_BYTES = 16 << 10;
-
-const targetUrl = url(TARGET_SCHEMES, { fragment: false });
 
 const ITEM = `(?:${[...RESOURCES, ALL_RESOURCES].join('|')})`;
 
@@ -128,7 +125,7 @@ export class CreateWebhookDto extends WebhookDto {
 
   @Field({ required: true, ...TARGET_URL })
   @Is(
-    targetUrl,
+    targetUrlPart,
     {
       code: 'not_allowed',
       says: PRIVATE_TARGET,
@@ -177,7 +174,7 @@ export class UpdateWebhookDto extends WebhookDto {
   resource?: string;
 
   @Field({ ...TARGET_URL, about: `${TARGET_URL.about} As it is shown, it is unchanged.` })
-  @Is(targetUrl)
+  @Is(targetUrlPart)
   targetUrl?: string;
 
   @Field({

@@ -1,7 +1,7 @@
 import { computed, schema, viewOf } from '#libs/http';
 import { RawJson } from '#libs/kernel';
 import { shownTargetUrl } from '../domain/target-url.js';
-import type { RecentActivity } from '../domain/recent-activity.js';
+import type { RecentActivity } from '../recent-activity.js';
 import { SIGNATURES } from '../domain/signing-key.js';
 import type { DisabledReason } from '../domain/subscription-life.js';
 import type { TargetHealth, Webhook } from '../domain/webhook.js';

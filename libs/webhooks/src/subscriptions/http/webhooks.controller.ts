@@ -18,7 +18,7 @@ import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { oneOf, type Page } from '#libs/kernel';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
-import { RecentActivityReader } from '../domain/recent-activity.js';
+import { RecentActivityReader } from '../recent-activity.js';
 import type { Webhook } from '../domain/webhook.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';

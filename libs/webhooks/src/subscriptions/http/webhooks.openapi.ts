@@ -8,13 +8,13 @@ import {
   schema,
 } from '#libs/http';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
-import { WebhookLimitReached } from '../domain/webhook-limit.js';
+import { WebhookLimitReachedError } from '../domain/webhook.js';
 import { WebhookActionsController } from './webhook-actions.controller.js';
 import { VerificationKeySchema, WebhookView } from './webhook.view.js';
 import { ADDRESSES, WebhooksController } from './webhooks.controller.js';
 
 const LIMIT_REACHED = describeError(
-  new WebhookLimitReached('account'),
+  new WebhookLimitReachedError('account'),
   'The account, or the application, has as many webhook subscriptions as it may.',
 );
 

@@ -188,7 +188,7 @@ it('includes deleted subscriptions, so that no row needs an old key', async () =
   expect(await keysInUse()).toEqual(['k2']);
 });
 
-it('does not open a secret for another account than the one it was sealed for', async () => {
+it('opens a secret only for the account that it was sealed for', async () => {
   const [victim, thief] = [await anAccount(database), await anAccount(database)];
   const { webhooks, read } = await processWith(k1);
   await webhooks.create({ accountId: victim }, content);

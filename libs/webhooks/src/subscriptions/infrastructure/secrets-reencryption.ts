@@ -1,9 +1,57 @@
 import { Injectable } from '@nestjs/common';
 import { type Sealed, SecretBox, UnreadableSecretError } from '#libs/kernel';
-import { TypeOrmTransactions } from '#libs/runtime';
+import { statement, TypeOrmTransactions } from '#libs/runtime';
+import type { Webhook } from '../domain/webhook.js';
 import { isMaskedTargetUrl } from '../domain/target-url.js';
 import { type SecretField, WebhookSecrets } from '../domain/webhook-secrets.js';
-import { FIND_SECRETS, type SecretsRow, WRITE_SECRETS } from './webhook.statements.js';
+
+/** How many subscriptions re-encryption locks at once, for a few milliseconds. */
+const BATCH = 100;
+
+/** The secrets of a subscription as they are stored. */
+export type SecretsRow = Pick<
+  Webhook,
+  'id' | 'accountId' | 'targetUrl' | 'userinfo' | 'headers' | 'secret' | 'retiredSecrets'
+>;
+
+/**
+ * Subscriptions with a secret that does not start with the present key's prefix, or with unsealed user
+ * information.
+ */
+export const FIND_SECRETS = statement<{ after: string; prefix: string }, SecretsRow>(`
+SELECT id, account_id AS "accountId", target_url AS "targetUrl", userinfo, headers, secret,
+  retired_secrets AS "retiredSecrets"
+FROM webhooks
+WHERE id > @after AND (
+  NOT starts_with(secret, @prefix) OR NOT starts_with(userinfo, @prefix)
+  OR EXISTS (SELECT FROM json_each_text(headers) WHERE NOT starts_with(value, @prefix))
+  OR EXISTS (
+    SELECT FROM jsonb_array_elements(retired_secrets) r
+    WHERE NOT starts_with(r ->> 'secret', @prefix)
+  )
+  OR target_url LIKE '%@%' AND (userinfo IS NULL OR target_url NOT LIKE '%://***@%')
+)
+ORDER BY id LIMIT ${BATCH} FOR NO KEY UPDATE`);
+
+/** The columns as arrays; `headers` and `retiredSecrets` in JSON. */
+interface NewSecrets {
+  ids: string[];
+  targetUrls: string[];
+  userinfo: (Sealed | null)[];
+  headers: (string | null)[];
+  secrets: Sealed[];
+  retiredSecrets: string[];
+}
+
+/** Does not raise `version` or `target_version`: nothing changes for clients. */
+export const WRITE_SECRETS = statement<NewSecrets>(`
+UPDATE webhooks w
+SET target_url = n.target_url, userinfo = n.userinfo, headers = n.headers::json,
+  secret = n.secret, retired_secrets = n.retired_secrets::jsonb
+FROM unnest(@ids::bigint[], @targetUrls::text[], @userinfo::text[], @headers::text[],
+    @secrets::text[], @retiredSecrets::text[])
+  AS n(id, target_url, userinfo, headers, secret, retired_secrets)
+WHERE w.id = n.id`);
 
 /** The result of a re-encryption. */
 export interface Reencrypted {

@@ -1,24 +1,47 @@
 import { Injectable } from '@nestjs/common';
 import { type FindOptionsWhere, IsNull, Raw } from 'typeorm';
-import { LOCK_USER } from '#libs/identity';
 import type { Page, Sealed } from '#libs/kernel';
-import { TypeOrmTransactions } from '#libs/runtime';
-import { ALL_RESOURCES } from '../../event-kinds/domain/event-kinds.js';
-import { DELETED } from '../domain/subscription-life.js';
+import { statement, TypeOrmTransactions } from '#libs/runtime';
+import { LOCK_USER } from '#libs/identity';
 import {
   type NewWebhook,
   type SealedKey,
   Webhook,
   type WebhookRevision,
 } from '../domain/webhook.js';
+import { coversSql } from '../../event-kinds/domain/matching.js';
+import { DELETED } from '../domain/subscription-life.js';
 import {
   type WebhookFilter,
   type WebhookKey,
   type WebhookLevel,
   WebhooksRepository,
 } from '../domain/webhooks.repository.js';
-import { REVISED, typeOrmValues } from './webhook-values.js';
-import { REPLACE_KEY } from './webhook.statements.js';
+import { REVISED, typeOrmValues } from './webhook.schema.js';
+
+/** Each adds a signature to a header of every notification. */
+const MAX_RETIRED_SECRETS = 10;
+
+interface NewKey extends SealedKey {
+  id: string;
+  overlapHours: number;
+  /** Secrets that stop signing at once. */
+  except: readonly Sealed[];
+}
+
+/** Puts the present secret in front of the retired ones that still sign. */
+export const REPLACE_KEY = statement<NewKey>(`
+UPDATE webhooks SET secret = @secret, public_key = @publicKey, retired_secrets = coalesce((
+  SELECT jsonb_agg(retired ORDER BY place)
+  FROM jsonb_array_elements(
+    jsonb_build_array(jsonb_build_object(
+      'secret', secret, 'until', now() + make_interval(hours => @overlapHours)
+    )) || retired_secrets
+  ) WITH ORDINALITY AS r(retired, place)
+  WHERE (retired ->> 'until')::timestamptz > now() AND place <= ${MAX_RETIRED_SECRETS}
+    AND retired ->> 'secret' <> ALL (@except::text[])
+), '[]')
+WHERE id = @id`);
 
 /** Subscriptions in PostgreSQL. */
 @Injectable()
@@ -105,9 +128,7 @@ function conditionsOf(filter: WebhookFilter): FindOptionsWhere<Webhook> {
     ...(event !== undefined && { event }),
     ...(enabled !== undefined && { enabled }),
     ...(resource !== undefined && {
-      resource: Raw((column) => `string_to_array(${column}, ',') && ARRAY[:...covering]`, {
-        covering: [resource, ALL_RESOURCES],
-      }),
+      resource: Raw((column) => coversSql(column, ':resource'), { resource }),
     }),
   };
 }

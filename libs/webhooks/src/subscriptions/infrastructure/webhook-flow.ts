@@ -1,3 +1,5 @@
+import { FAILING_MS } from '../../event-kinds/domain/event-kinds.js';
+
 /** Whether subscription `w` sends nothing, not even a probe, because it is paused or held. */
 export const IS_STOPPED = `(w.paused OR coalesce(w.hold_until > now(), false))`;
 
@@ -12,6 +14,9 @@ export const IS_FREE = `(NOT w.backlog AND w.open_until IS NULL AND NOT ${IS_STO
 
 /** Whether delivery `d` counts as cancelled because its subscription `w` was switched off or deleted. */
 export const IS_OFF = `(NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation)`;
+
+/** When the next failed probe switches subscription `w` off, as `disablesAt()` says. */
+export const DISABLES_AT = `greatest(w.open_until, w.failing_since + make_interval(secs => ${FAILING_MS / 1_000}))`;
 
 /** Why deliveries of subscription `w` were cancelled. */
 export const OFF_REASON = `CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'

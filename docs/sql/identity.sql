@@ -1,0 +1,97 @@
+-- FIND_LOGIN, prepared as logins.find
+SELECT u.id AS "userId", u.username, u.role, u.status, u.salt, c.id, c.hash
+FROM users u LEFT JOIN credentials c
+  ON c.user_id = u.id AND (c.expires_at IS NULL OR c.expires_at > now())
+WHERE u.username = $1 ORDER BY c.id;
+
+-- FIND_SESSION, prepared as sessions.find
+SELECT c.id AS "credentialId", u.id AS "userId", u.username, u.role, s.created_at AS "createdAt",
+  least(s.created_at + interval '12 hours', s.used_at + interval '30 minutes') AS "expiresAt"
+FROM sessions s JOIN credentials c ON c.id = s.credential_id JOIN users u ON u.id = c.user_id
+WHERE s.hash = decode($1, 'base64') AND u.status = 'active'
+  AND (c.expires_at IS NULL OR c.expires_at > now())
+  AND s.created_at > now() - interval '12 hours' AND s.used_at > now() - interval '30 minutes';
+
+-- INSERT_SESSION, prepared as sessions.insert
+WITH valid AS (
+  SELECT c.id FROM credentials c JOIN users u ON u.id = c.user_id
+  WHERE c.id = $1 AND u.status = 'active'
+    AND (c.expires_at IS NULL OR c.expires_at > now())
+  FOR SHARE OF u FOR KEY SHARE OF c
+), old AS (
+  SELECT hash FROM sessions WHERE credential_id = $1
+  ORDER BY created_at DESC OFFSET 19 FOR UPDATE SKIP LOCKED
+), removed AS (
+  DELETE FROM sessions s USING old WHERE s.hash = old.hash
+)
+INSERT INTO sessions (hash, credential_id) SELECT decode($2, 'base64'), id FROM valid
+RETURNING 1;
+
+-- LIST_AUDIT
+SELECT * FROM (
+  SELECT id, created_at AS "createdAt", account_id AS "accountId", request_id AS "requestId", action,
+    -- A customer is not told who the operators of the service are, nor where they sit.
+    CASE WHEN $1::bigint IS NULL OR user_id = $1 THEN user_id END AS "userId",
+    CASE WHEN $1::bigint IS NULL OR user_id = $1 OR user_id IS NULL THEN actor
+      ELSE 'platform' END AS actor,
+    CASE WHEN $1::bigint IS NULL OR user_id = $1 THEN address END AS address,
+    split_part(action, '.', 1) AS resource, resource_id AS "resourceId", fields,
+    row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber",
+    ($2::text IS NULL OR action = $2)
+      AND ($3::text IS NULL OR split_part(action, '.', 1) = $3) AS matches
+  FROM audit
+  WHERE ($1::bigint IS NULL OR account_id = $1)
+    AND ($4::uuid IS NULL OR id < $4)
+    AND ($5::bigint IS NULL OR account_id = $5)
+    AND ($6::text IS NULL OR resource_id = $6)
+    AND ($7::timestamptz IS NULL OR (created_at >= $7 AND id >= least_uuid($7)))
+    AND ($8::timestamptz IS NULL
+      OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
+  ORDER BY id DESC LIMIT 10000
+) AS scanned
+WHERE matches OR "rowNumber" = 10000
+ORDER BY id DESC LIMIT $9;
+
+-- LOCK_USER
+SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE;
+
+-- OLDEST_OF, prepared as audit.oldest-of
+SELECT (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS "agoMs"
+FROM audit
+WHERE resource_id = $1 AND action = $2
+  AND id >= least_uuid(clock_timestamp() - make_interval(secs => $3::float8 / 1000))
+ORDER BY id DESC OFFSET $4::integer - 1 LIMIT 1;
+
+-- PRINCIPAL_OF, prepared as logins.principal-of
+SELECT u.id AS "userId", u.username, u.role
+FROM credentials c JOIN users u ON u.id = c.user_id
+WHERE c.id = $1 AND u.status = 'active'
+  AND (c.expires_at IS NULL OR c.expires_at > now());
+
+-- RAISE_USER_IDS
+SELECT raise_user_ids();
+
+-- RECORD, prepared as audit.record
+INSERT INTO audit (account_id, user_id, actor, address, request_id, action, resource_id, fields)
+SELECT (entry ->> 'accountId')::bigint, $1, $2, $3, $4, entry ->> 'action',
+  entry ->> 'resourceId', ARRAY(SELECT jsonb_array_elements_text(entry -> 'fields'))
+FROM jsonb_array_elements($5::jsonb) AS entry;
+
+-- REMOVE_SESSION, prepared as sessions.remove
+DELETE FROM sessions WHERE hash = decode($1, 'base64') RETURNING 1;
+
+-- REMOVE_SESSIONS_OF_USER, prepared as sessions.remove-of-user
+DELETE FROM sessions s USING credentials c WHERE c.id = s.credential_id AND c.user_id = $1;
+
+-- USE_SESSION, prepared as sessions.use
+UPDATE sessions SET used_at = now()
+WHERE hash = decode($1, 'base64') AND used_at > now() - interval '30 minutes';
+
+-- WRITE_USES, prepared as credentials.used
+WITH used AS (
+  SELECT id FROM credentials
+  WHERE id = ANY ($1::bigint[])
+    AND (last_used_at IS NULL OR last_used_at < now() - interval '30 seconds')
+  ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE credentials c SET last_used_at = now() FROM used WHERE c.id = used.id;

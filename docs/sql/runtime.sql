@@ -1,0 +1,65 @@
+-- CHECK, prepared as database.check
+SELECT pg_is_in_recovery() AS "isStandby",
+  (SELECT json_object_agg(name, current_setting(name)) FROM unnest(
+    '{DateStyle,array_nulls,extra_float_digits,default_transaction_isolation,synchronous_commit,session_replication_role,default_transaction_read_only,search_path}'::text[]
+  ) AS name) AS now,
+  (SELECT json_object_agg(name, value) FROM (
+    SELECT DISTINCT ON (1) lower(split_part(setting, '=', 1)) AS name,
+      substr(setting, strpos(setting, '=') + 1) AS value
+    FROM pg_db_role_setting s CROSS JOIN unnest(s.setconfig) AS setting
+    WHERE s.setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = session_user))
+      AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+    ORDER BY 1, s.setrole <> 0 DESC, s.setdatabase <> 0 DESC
+  ) AS of_next) AS next,
+  session_user AS role, tables.nspname AS schema, tables.is_on_path IS TRUE AS "isOnPath"
+FROM (SELECT) AS one LEFT JOIN LATERAL (
+  SELECT nspname, pg_table_is_visible(c.oid) AS is_on_path
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE relname = 'processes' AND relkind = 'r' AND EXISTS (
+    SELECT FROM pg_class WHERE relname = 'idempotency_keys' AND relnamespace = c.relnamespace
+  )
+  ORDER BY pg_table_is_visible(c.oid) DESC LIMIT 1
+) AS tables ON true;
+
+-- CLAIM_KEY
+INSERT INTO idempotency_keys AS k (account_id, key, fingerprint)
+VALUES ($1, $2, $3)
+ON CONFLICT (account_id, key) DO UPDATE SET
+  fingerprint = CASE WHEN k.created_at <= now() - interval '24 hours' THEN excluded.fingerprint ELSE k.fingerprint END,
+  href = CASE WHEN k.created_at <= now() - interval '24 hours' THEN NULL ELSE k.href END,
+  created_at = CASE WHEN k.created_at <= now() - interval '24 hours' THEN now() ELSE k.created_at END
+RETURNING href, fingerprint = $3 AS same;
+
+-- DELETE_EXPIRED_KEYS, prepared as idempotency-keys.delete-expired
+DELETE FROM idempotency_keys WHERE (account_id, key) IN (
+  SELECT account_id, key FROM idempotency_keys k WHERE k.created_at <= now() - interval '24 hours'
+  ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED
+)
+RETURNING 1;
+
+-- DELETE_PROCESS
+DELETE FROM processes WHERE id = $1;
+
+-- LIST_PROCESSES
+SELECT id, kind, version, started_at AS "startedAt", seen_at AS "seenAt", in_flight AS "inFlight",
+  cpu_percent AS "cpuPercent", memory_bytes::float8 AS "memoryBytes",
+  extract(epoch FROM now() - seen_at)::float8 AS "silentS"
+FROM processes ORDER BY kind, started_at, id;
+
+-- SET_TIMEOUTS
+SELECT set_config('lock_timeout', '2s', true),
+  set_config('idle_in_transaction_session_timeout', '15s', true);
+
+-- STORE_HREF
+UPDATE idempotency_keys SET href = $1 WHERE account_id = $2 AND key = $3;
+
+-- WRITE_HEARTBEAT, prepared as processes.heartbeat
+WITH gone AS (
+  DELETE FROM processes WHERE id = ANY (ARRAY(
+    SELECT id FROM processes WHERE seen_at < now() - interval '1 hour' FOR UPDATE SKIP LOCKED
+  ))
+)
+INSERT INTO processes (id, kind, version, in_flight, cpu_percent, memory_bytes)
+VALUES ($1, $2, $3, $4::integer, $5::integer, $6::bigint)
+ON CONFLICT (id) DO UPDATE SET seen_at = now(), in_flight = excluded.in_flight,
+  cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes;

@@ -1,0 +1,1686 @@
+-- ACCEPT_EVENTS, prepared as events.accept
+WITH
+-- The batch, with the accounts of its events.
+given AS MATERIALIZED (
+  SELECT g.*, a.user_id AS application_account, u.id AS named_account
+  FROM unnest($1::text[], $2::text[], $3::bigint[],
+      $4::bigint[], $5::text[], $6::timestamptz[], $7::text[],
+      $8::text[])
+    WITH ORDINALITY
+    AS g(event, resource, application_id, account_id, producer_id, occurred_at, data, traceparent, ord)
+  LEFT JOIN applications a ON a.id = g.application_id
+  LEFT JOIN users u ON u.id = g.account_id
+),
+-- The owner of each event, or why it is refused.
+judged AS MATERIALIZED (
+  SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data,
+    traceparent,
+    coalesce(application_account, named_account) AS account_id,
+    coalesce(occurred_at, now()) AS occurred_at,
+    CASE
+      WHEN application_id IS NOT NULL AND application_account IS NULL THEN 'unknown_application'
+      WHEN account_id IS NOT NULL AND named_account IS NULL THEN 'unknown_account'
+      WHEN application_account <> named_account THEN 'accounts_differ'
+    END AS refusal
+  FROM given
+),
+-- Reads the subscriptions directly; there is no cache that could be stale.
+matched AS MATERIALIZED (
+  SELECT j.*, m.webhooks, m.generations, m.retries, m.are_free
+  FROM judged j CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(w.id), '{}') AS webhooks, array_agg(w.generation) AS generations,
+      array_agg(w.retry) AS retries,
+      array_agg($9::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)))) AS are_free
+    FROM (
+      SELECT * FROM webhooks
+      WHERE account_id = j.account_id AND application_id IS NULL AND deleted_at IS NULL
+      UNION ALL
+      SELECT * FROM webhooks
+      WHERE application_id = j.application_id AND deleted_at IS NULL
+    ) w
+    WHERE w.enabled AND w.event = j.event
+      AND (w.resource = 'all' OR j.resource = ANY (string_to_array(w.resource, ',')))
+      AND j.refusal IS NULL
+  ) m
+),
+-- Inserts in key order, so that two batches cannot deadlock. Waits for the commit of a concurrent batch
+-- with the same key.
+new_keys AS (
+  INSERT INTO event_keys (account_id, event, producer_id, event_id, deliveries)
+  SELECT account_id, event, producer_id, id, cardinality(webhooks)
+  FROM matched
+  WHERE refusal IS NULL AND producer_id IS NOT NULL
+  ORDER BY producer_id, account_id, event, ord
+  ON CONFLICT DO NOTHING
+  RETURNING event_id
+),
+-- Only events with a new key are stored.
+decided AS MATERIALIZED (
+  SELECT *, refusal IS NULL
+    AND (producer_id IS NULL OR id IN (SELECT event_id FROM new_keys)) AS fresh
+  FROM matched
+),
+stored AS (
+  INSERT INTO events (id, account_id, application_id, event, resource, producer_id, occurred_at,
+    created_at, traceparent, data, unmatched)
+  SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, now(),
+    traceparent, data, cardinality(webhooks) = 0
+  FROM decided WHERE fresh
+),
+-- One delivery for each match. A subscription's first ones go onto the queue if it is free.
+fanned AS MATERIALIZED (
+  SELECT d.id AS event_id, d.account_id, d.event, m.webhook_id, m.generation, m.retry, m.is_free,
+    m.is_free AND row_number() OVER (PARTITION BY m.webhook_id) <= 20 AS at_once
+  FROM decided d
+  CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.retries, d.are_free)
+    m(webhook_id, generation, retry, is_free)
+  WHERE d.fresh
+),
+-- If some do not go onto the queue, later deliveries wait behind them in PostgreSQL.
+crowded AS (
+  UPDATE webhooks SET backlog = true WHERE id = ANY (ARRAY(
+    SELECT id FROM webhooks
+    WHERE id = ANY (ARRAY(SELECT webhook_id FROM fanned WHERE is_free AND NOT at_once))
+    FOR NO KEY UPDATE SKIP LOCKED
+  ))
+),
+-- Deliveries on the queue have a lease. If the job is lost, they are due when it ends.
+made AS (
+  INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
+    next_attempt_at, claimed_until, takes, created_at)
+  SELECT new_uuid(now(), cardinality($1::text[]) + row_number() OVER ()), f.event_id,
+    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, now()
+  FROM fanned f
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $10::float8) + 15000) / 1000) END AS ends
+  ) l
+  RETURNING id, webhook_id, takes
+)
+SELECT ord::integer AS ord, refusal, id AS "eventId", account_id AS "accountId", fresh,
+  cardinality(webhooks) AS deliveries, NULL::uuid AS "deliveryId", NULL::bigint AS "webhookId"
+FROM decided
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, id, webhook_id FROM made WHERE takes = 1;
+
+-- ADD_COUNTS, prepared as attempt-counts.add
+INSERT INTO attempt_counts (account_id, webhook_id, at, outcome, bin, count)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[],
+  $4::text[], $5::smallint[], $6::integer[])
+ON CONFLICT (account_id, webhook_id, at, outcome, bin)
+DO UPDATE SET count = attempt_counts.count + excluded.count;
+
+-- ADD_PARTS, prepared as replays.add_parts
+WITH whole AS (
+  SELECT id, generation FROM replays WHERE id = ANY ($1::uuid[]) AND generation IS NOT NULL
+  FOR UPDATE SKIP LOCKED
+),
+moved AS (
+  UPDATE replays r SET generation = NULL FROM whole WHERE r.id = whole.id
+  RETURNING r.id, r.webhook_id, whole.generation, r.after
+)
+INSERT INTO replay_parts (replay_id, webhook_id, generation, after) SELECT * FROM moved;
+
+-- BOUNDS_OF_RANGE
+SELECT date_trunc('milliseconds', least($1::timestamptz, now())) AS until,
+     least_uuid($2::timestamptz) AS after;
+
+-- CANCEL_REPLAY, prepared as replays.cancel
+UPDATE replays SET state = 'cancelled', completed_at = now() WHERE id = $1 AND state = 'running'
+RETURNING id;
+
+-- CANCEL_REQUESTED
+UPDATE deliveries d
+SET state = 'cancelled', reason = 'requested', completed_at = now()
+FROM webhooks w
+WHERE d.id = $1 AND w.id = d.webhook_id AND d.state = 'pending' AND d.generation >= w.generation
+RETURNING d.id;
+
+-- CARRY_OUT, prepared as verdicts.carry-out
+WITH decided AS MATERIALIZED (
+  SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[],
+    $4::integer[], $5::integer[], $6::text[], $7::float8[],
+    $8::float8[], $9::text[], $10::boolean[], $11::text[])
+    AS d(webhook_id, target_version, stored, failures, openings, failing, open_ms, hold_ms, off,
+      backlog, notice)
+),
+-- Only subscriptions with unchanged health. Skips locked rows instead of waiting.
+locked AS MATERIALIZED (
+  SELECT w.id, w.failing_since FROM decided d JOIN webhooks w ON w.id = d.webhook_id
+  WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL
+    AND format('%s %s %s %s', w.failures, w.openings,
+    extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until)) = d.stored
+  FOR NO KEY UPDATE OF w SKIP LOCKED
+),
+changed AS (
+  UPDATE webhooks w
+  SET failures = coalesce(d.failures, w.failures),
+    openings = coalesce(d.openings, w.openings),
+    failing_since = CASE WHEN d.failures IS NULL OR d.failing = 'kept' THEN w.failing_since
+      WHEN d.failing = 'now' THEN now() END,
+    open_until = CASE WHEN d.failures IS NULL THEN w.open_until
+      ELSE now() + make_interval(secs => d.open_ms / 1000) END,
+    hold_until = greatest(w.hold_until, now() + make_interval(secs => d.hold_ms / 1000)),
+    backlog = w.backlog OR d.backlog,
+    enabled = CASE d.off WHEN 'gone' THEN false WHEN 'failing' THEN false ELSE w.enabled END,
+    disabled_reason = CASE d.off WHEN 'gone' THEN 'gone' WHEN 'failing' THEN 'failing' ELSE w.disabled_reason END,
+    disabled_at = CASE d.off WHEN 'gone' THEN now() WHEN 'failing' THEN now() ELSE w.disabled_at END,
+    generation = CASE d.off WHEN 'gone' THEN w.generation + 1 WHEN 'failing' THEN w.generation + 1 ELSE w.generation END,
+    cancelling = CASE d.off WHEN 'gone' THEN true WHEN 'failing' THEN true ELSE w.cancelling END,
+    version = CASE d.off WHEN 'gone' THEN w.version + 1 WHEN 'failing' THEN w.version + 1 ELSE w.version END,
+    updated_at = CASE d.off WHEN 'gone' THEN now() WHEN 'failing' THEN now() ELSE w.updated_at END
+  FROM decided d JOIN locked l ON l.id = d.webhook_id
+  WHERE w.id = d.webhook_id
+  RETURNING w.id, w.account_id, d.off,
+    CASE WHEN d.notice IS NOT NULL THEN tell_of_webhook(w.id, d.notice, l.failing_since,
+      CASE WHEN d.open_ms IS NOT NULL THEN greatest(w.open_until, w.failing_since + make_interval(secs => 432000)) END)
+    END AS told_by
+),
+recorded AS (
+  INSERT INTO audit (account_id, actor, action, resource_id, fields)
+  SELECT account_id, 'system', 'webhook.disable', id::text, '{enabled}'
+  FROM changed WHERE off IS NOT NULL
+)
+SELECT w.id, c.id IS NOT NULL AS done, CASE WHEN w.failures > 0 OR w.openings > 0 OR w.failing_since IS NOT NULL
+      OR w.open_until IS NOT NULL
+    THEN json_build_object('failures', w.failures, 'openings', w.openings,
+      'failingMs', 1000 * extract(epoch FROM now() - w.failing_since),
+      'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', format('%s %s %s %s', w.failures, w.openings,
+    extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until)))
+    END AS health, c.told_by AS "toldBy"
+FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.id = w.id
+WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL;
+
+-- CLAIM(…), prepared as pending.claim.20454
+WITH
+-- Due deliveries without a lease; skips locked rows.
+judged AS MATERIALIZED (
+  SELECT d.id, (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AS is_off, d.claimed_until IS NOT NULL AS is_expired
+  -- The subqueries hide the arrays from the planner, which would otherwise plan each execution again.
+  FROM unnest((SELECT $1::bigint[]), (SELECT $2::integer[]), (SELECT $3::float8[]))
+    AS a(webhook_id, most, due_for_ms)
+  JOIN LATERAL (SELECT * FROM webhooks WHERE id = a.webhook_id LIMIT 1) w ON NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND (w.open_until IS NULL OR w.id = ANY ($4::bigint[]))
+  CROSS JOIN LATERAL (
+    SELECT id, generation, claimed_until FROM deliveries
+    WHERE webhook_id = a.webhook_id AND state = 'pending' AND NOT immediate
+      AND next_attempt_at <= now() AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
+      AND (claimed_until IS NULL OR claimed_until <= now()) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+    ORDER BY next_attempt_at, id LIMIT a.most
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d
+),
+-- Done here because these rows were found anyway.
+cancelled AS (
+  UPDATE deliveries d
+  SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
+    reason = (SELECT CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END FROM webhooks w WHERE w.id = d.webhook_id)
+  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+),
+leased AS (
+  UPDATE deliveries d
+  -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
+  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000), next_attempt_at = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000)
+  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
+    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until
+)
+
+SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
+  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
+  e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
+  e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
+  w.target_url AS "targetUrl", w.userinfo, w.target_version AS "targetVersion", w.headers, w.payload,
+  w.retry, w.secret,
+  CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
+    SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
+    WHERE (retired ->> 'until')::timestamptz > now()
+  ) END AS "retiredSecrets",
+  CASE WHEN w.failures > 0 OR w.openings > 0 OR w.failing_since IS NOT NULL
+      OR w.open_until IS NOT NULL
+    THEN json_build_object('failures', w.failures, 'openings', w.openings,
+      'failingMs', 1000 * extract(epoch FROM now() - w.failing_since),
+      'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', format('%s %s %s %s', w.failures, w.openings,
+    extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until)))
+    END AS health, w.id = ANY ($4::bigint[]) AS "isProbe",
+  d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_expired)) AS "isExpired"
+FROM leased d
+LEFT JOIN LATERAL (
+  SELECT * FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+) e ON true
+JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+ORDER BY d.id;
+
+-- CLAIM_IMMEDIATE(…), prepared as pending.claim-immediate.20454
+WITH
+-- Due deliveries without a lease; skips locked rows.
+judged AS MATERIALIZED (
+  SELECT d.id, (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AS is_off, d.claimed_until IS NOT NULL AS is_expired
+  -- The subqueries hide the arrays from the planner, which would otherwise plan each execution again.
+  FROM unnest((SELECT $1::bigint[]), (SELECT $2::integer[]), (SELECT $3::float8[]))
+    AS a(webhook_id, most, due_for_ms)
+  JOIN LATERAL (SELECT * FROM webhooks WHERE id = a.webhook_id LIMIT 1) w ON $4::bigint[] IS NOT NULL
+  CROSS JOIN LATERAL (
+    SELECT id, generation, claimed_until FROM deliveries
+    WHERE webhook_id = a.webhook_id AND state = 'pending' AND immediate
+      AND next_attempt_at <= now() AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
+      AND (claimed_until IS NULL OR claimed_until <= now()) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+    ORDER BY next_attempt_at, id LIMIT a.most
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d
+),
+-- Done here because these rows were found anyway.
+cancelled AS (
+  UPDATE deliveries d
+  SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
+    reason = (SELECT CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END FROM webhooks w WHERE w.id = d.webhook_id)
+  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+),
+leased AS (
+  UPDATE deliveries d
+  -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
+  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000), next_attempt_at = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000)
+  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
+    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until
+)
+
+SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
+  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
+  e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
+  e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
+  w.target_url AS "targetUrl", w.userinfo, w.target_version AS "targetVersion", w.headers, w.payload,
+  w.retry, w.secret,
+  CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
+    SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
+    WHERE (retired ->> 'until')::timestamptz > now()
+  ) END AS "retiredSecrets",
+  CASE WHEN w.failures > 0 OR w.openings > 0 OR w.failing_since IS NOT NULL
+      OR w.open_until IS NOT NULL
+    THEN json_build_object('failures', w.failures, 'openings', w.openings,
+      'failingMs', 1000 * extract(epoch FROM now() - w.failing_since),
+      'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', format('%s %s %s %s', w.failures, w.openings,
+    extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until)))
+    END AS health, w.id = ANY ($4::bigint[]) AS "isProbe",
+  d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_expired)) AS "isExpired"
+FROM leased d
+LEFT JOIN LATERAL (
+  SELECT * FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+) e ON true
+JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+ORDER BY d.id;
+
+-- CLEAR_BACKLOG, prepared as pending.clear-backlog
+WITH cleared AS (
+UPDATE webhooks SET backlog = false WHERE id = ANY (ARRAY(
+  SELECT id FROM webhooks
+  WHERE id = ANY ($1::bigint[]) AND backlog <> false
+  FOR NO KEY UPDATE SKIP LOCKED
+)))
+SELECT id FROM webhooks WHERE id = ANY ($1::bigint[]) AND backlog;
+
+-- COMPLETE_REPLAYS, prepared as replays.complete
+UPDATE replays SET state = 'completed', completed_at = now()
+WHERE id = ANY (ARRAY(
+  SELECT r.id FROM replays r
+  WHERE r.id = ANY ($1::uuid[]) AND r.state = 'running'
+    AND r.generation IS NULL AND NOT EXISTS (SELECT FROM replay_parts WHERE replay_id = r.id)
+  FOR UPDATE SKIP LOCKED
+));
+
+-- CREATE_DELIVERY
+WITH counted AS (
+  UPDATE events SET added = added + 1, unmatched = false WHERE id = $1
+  RETURNING id, account_id, event, added
+),
+made AS (
+  INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at,
+    claimed_until, takes, created_at)
+  SELECT (left(e.id::text, 19) || '8' || to_hex(1048475 + least(e.added, 100))
+      || right(md5(e.id::text || w.id), 10))::uuid, e.id, w.id, e.account_id,
+    e.event, w.generation, coalesce(lease.ends, now()), lease.ends, (lease.ends IS NOT NULL)::integer,
+    -- Not now(): others that have waited for the event's lock began their transactions in another order.
+    clock_timestamp()
+  FROM counted e
+    JOIN webhooks w ON w.id = $2 AND w.account_id = e.account_id AND w.enabled
+      AND w.deleted_at IS NULL
+    CROSS JOIN LATERAL (
+  SELECT CASE WHEN $3::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false))) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000) END AS ends
+) lease
+  WHERE (SELECT count(*) FROM (SELECT id FROM deliveries
+    WHERE webhook_id BETWEEN $2::bigint AND $2::bigint
+      AND id BETWEEN $5::uuid AND $6::uuid AND event_id = $1
+    ORDER BY webhook_id, id LIMIT 1) d) = 0
+  RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
+    claimed_until IS NOT NULL AS queued
+)
+SELECT * FROM made;
+
+-- CREATE_TEST, prepared as deliveries.create-test
+WITH w AS (
+  SELECT * FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL
+),
+sample AS (
+  INSERT INTO events (id, account_id, application_id, event, resource, test, occurred_at,
+    created_at, traceparent, data)
+  SELECT new_uuid(now(), 1), account_id, application_id, event, $2, true, now(), now(),
+    $3, $4
+  FROM w
+  RETURNING id
+)
+INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, immediate,
+  next_attempt_at, claimed_until, takes, created_at)
+SELECT new_uuid(now(), 2), sample.id, w.id, w.account_id, w.event, w.generation, true,
+  coalesce(lease.ends, now()), lease.ends, (lease.ends IS NOT NULL)::integer, now()
+FROM w CROSS JOIN sample CROSS JOIN LATERAL (
+  SELECT CASE WHEN $5::boolean AND true THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000) END AS ends
+) lease
+RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
+  claimed_until IS NOT NULL AS queued;
+
+-- DAYS, prepared as partitions.days
+SELECT (to_date(right(part.relname, 8), 'YYYYMMDD') - '1970-01-01'::date) AS day
+FROM pg_inherits i JOIN pg_class part ON part.oid = i.inhrelid
+WHERE i.inhparent = $1::regclass AND NOT i.inhdetachpending AND part.relname ~ '_[0-9]{8}$'
+ORDER BY day DESC;
+
+-- DELIVERIES_OF_EVENT
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
+    CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
+    last.status AS "lastStatus", last.error AS "lastError",
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+      WHEN d.immediate THEN d.next_attempt_at
+      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+    END AS "nextAttemptAt",
+    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
+    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
+      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
+    END AS "completedAt", coalesce(e.test, false) AS test
+  FROM (
+    SELECT * FROM (
+      SELECT *, row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber", event_id = $1 AS matches
+      FROM deliveries
+      WHERE id BETWEEN $2::uuid AND $3::uuid AND ($4::uuid IS NULL OR id < $4)
+      ORDER BY id DESC LIMIT 10000
+    ) AS scanned
+    WHERE matches OR "rowNumber" = 10000 ORDER BY id DESC LIMIT $5
+  ) d
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN events e ON e.id = d.event_id AND e.id = $1
+  LEFT JOIN LATERAL (
+    SELECT at, duration_ms, status, error FROM attempts
+    WHERE delivery_id = d.id AND delivery_id BETWEEN $2::uuid AND $3::uuid ORDER BY take DESC LIMIT 1
+  ) last ON true
+  ORDER BY d.id DESC;
+
+-- DETACH
+WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine)
+SELECT mine, done FROM alone LEFT JOIN LATERAL (
+  SELECT detach_partition($1)::text AS done
+  FROM pg_inherits WHERE mine AND inhrelid = to_regclass(quote_ident($1))
+) d ON true;
+
+-- DETACHED
+SELECT relname AS name FROM pg_class
+WHERE relkind = 'r' AND NOT relispartition
+  AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'events'::regclass)
+  AND obj_description(oid, 'pg_class') = 'what is older than it is kept'
+ORDER BY relname;
+
+-- DROP
+WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine)
+SELECT mine, done FROM alone LEFT JOIN LATERAL (
+  SELECT drop_partition($1)::text AS done
+  WHERE mine AND to_regclass(quote_ident($1)) IS NOT NULL
+) d ON true;
+
+-- EARLIER_REPLAY, prepared as replays.earlier
+SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS "agoMs"
+FROM replays
+WHERE webhook_id = $1 AND id >= least_uuid(now() - make_interval(secs => $2::float8 / 1000))
+ORDER BY id DESC OFFSET $3::integer - 1 LIMIT 1;
+
+-- EARLIER_REPLAY_OF_ACCOUNT, prepared as replays.earlier_of_account
+SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS "agoMs"
+FROM replays
+WHERE webhook_id IS NULL AND account_id = $1 AND id >= least_uuid(now() - make_interval(secs => $2::float8 / 1000))
+ORDER BY id DESC OFFSET $3::integer - 1 LIMIT 1;
+
+-- END_CANCELLING, prepared as canceller.end
+UPDATE webhooks w SET cancelling = false
+WHERE w.id = ANY ($1::bigint[]) AND w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute';
+
+-- END_PARTS, prepared as replays.end_parts
+WITH ending AS MATERIALIZED (
+  SELECT p.ctid AS part, r.id, r.webhook_id
+  FROM unnest($1::uuid[], $2::bigint[]) AS n(id, webhook_id)
+    JOIN replay_parts p ON p.replay_id = n.id AND p.webhook_id = n.webhook_id
+    JOIN replays r ON r.id = p.replay_id
+  FOR UPDATE OF p, r SKIP LOCKED
+),
+removed AS (
+  DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(SELECT part FROM ending))
+)
+UPDATE replays SET state = 'cancelled', completed_at = now()
+WHERE id = ANY (ARRAY(SELECT id FROM ending WHERE webhook_id IS NOT NULL)) AND state = 'running';
+
+-- END_WITHOUT_EVENT(…), prepared as pending.end-without-event.20454
+UPDATE deliveries d
+SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_at = NULL,
+  completed_at = now()
+WHERE d.id = ANY (ARRAY(SELECT unnest($1::uuid[]))) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND d.state = 'pending';
+
+-- ENSURE, prepared as partitions.ensure
+SELECT ensure_partitions($1);
+
+-- EVENTS_OF_KEY, prepared as events.of-key
+SELECT event_id AS id FROM event_keys
+WHERE producer_id = $1 AND ($2::bigint IS NULL OR account_id = $2)
+ORDER BY event_id DESC;
+
+-- EXISTING(…), prepared as pending.existing.20454
+SELECT id FROM deliveries d WHERE d.id = ANY (ARRAY(SELECT unnest($1::uuid[]))) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid);
+
+-- EXPIRE
+WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine),
+old AS MATERIALIZED (
+  SELECT id FROM deliveries
+  WHERE (SELECT mine FROM alone) AND id >= $1::uuid AND id < $2::uuid
+    AND state = 'pending' AND id < least_uuid(now() - $3::integer * interval '24 hours')
+    AND (claimed_until IS NULL OR claimed_until <= now())
+  -- The order of the index on pending rows.
+  ORDER BY webhook_id, next_attempt_at LIMIT $4::integer
+  FOR UPDATE SKIP LOCKED
+),
+expired AS (
+  UPDATE deliveries d
+  SET state = 'exhausted', reason = 'expired', completed_at = now(), claimed_until = NULL
+  FROM old WHERE d.id = old.id AND d.id >= $1::uuid AND d.id < $2::uuid
+  RETURNING d.id
+)
+SELECT mine, (SELECT count(*)::integer FROM expired) AS count FROM alone;
+
+-- FIND_DELIVERY
+SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
+    CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
+    last.status AS "lastStatus", last.error AS "lastError",
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+      WHEN d.immediate THEN d.next_attempt_at
+      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+    END AS "nextAttemptAt",
+    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
+    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
+      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
+    END AS "completedAt", coalesce(e.test, false) AS test
+  FROM deliveries d
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN events e ON e.id = d.event_id AND e.id BETWEEN $1::uuid AND $2::uuid
+  LEFT JOIN LATERAL (
+    SELECT at, duration_ms, status, error FROM attempts
+    WHERE delivery_id = d.id AND delivery_id = $3 ORDER BY take DESC LIMIT 1
+  ) last ON true
+  WHERE d.id = $3 AND ($4::bigint IS NULL OR d.account_id = $4);
+
+-- FIND_EVENT
+SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data, added
+FROM events WHERE id = $1 AND ($2::bigint IS NULL OR account_id = $2);
+
+-- FIND_KEYS, prepared as events.keys
+SELECT k.account_id AS "accountId", k.event, k.producer_id AS "producerId", k.event_id AS "eventId",
+  k.deliveries
+FROM unnest($1::bigint[], $2::text[], $3::text[])
+  AS g(account_id, event, producer_id)
+JOIN event_keys k USING (account_id, event, producer_id);
+
+-- FIND_PENDING
+SELECT id FROM deliveries WHERE id >= $1::uuid AND id < $2::uuid AND state = 'pending'
+ORDER BY webhook_id, next_attempt_at LIMIT 1;
+
+-- FIND_REPLAY, prepared as replays.find
+SELECT id, webhook_id AS "webhookId", since, until, states, event, application_id AS "applicationId",
+  status, state, total, replayed, created_at AS "createdAt", completed_at AS "completedAt"
+FROM replays WHERE id = $1 AND account_id = $2;
+
+-- FIND_SECRETS
+SELECT id, account_id AS "accountId", target_url AS "targetUrl", userinfo, headers, secret,
+  retired_secrets AS "retiredSecrets"
+FROM webhooks
+WHERE id > $1 AND (
+  NOT starts_with(secret, $2) OR NOT starts_with(userinfo, $2)
+  OR EXISTS (SELECT FROM json_each_text(headers) WHERE NOT starts_with(value, $2))
+  OR EXISTS (
+    SELECT FROM jsonb_array_elements(retired_secrets) r
+    WHERE NOT starts_with(r ->> 'secret', $2)
+  )
+  OR target_url LIKE '%@%' AND (userinfo IS NULL OR target_url NOT LIKE '%://***@%')
+)
+ORDER BY id LIMIT 100 FOR NO KEY UPDATE;
+
+-- FORGET_COUNTS
+DELETE FROM attempt_counts WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM attempt_counts WHERE at < now() - $1::integer * interval '24 hours'
+  ORDER BY at LIMIT $2::integer FOR UPDATE SKIP LOCKED
+))
+RETURNING 1;
+
+-- FORGET_PARTS, prepared as replays.forget_parts
+DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM replay_parts WHERE replay_id = ANY ($1::uuid[])
+  ORDER BY replay_id, webhook_id LIMIT 1000 FOR UPDATE SKIP LOCKED
+));
+
+-- FORGET_REPLAYS, prepared as replays.forget
+DELETE FROM replays WHERE id = ANY (ARRAY(
+  SELECT id FROM replays WHERE completed_at < now() - $1::integer * interval '24 hours'
+  ORDER BY completed_at LIMIT $2::integer FOR UPDATE SKIP LOCKED
+))
+RETURNING 1;
+
+-- FORGET_WEBHOOKS, prepared as webhooks.forget
+SELECT forget_webhooks($1::integer, $2::integer) AS count;
+
+-- FREE_KEYS
+WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine),
+page AS MATERIALIZED (
+  SELECT id, account_id, event, producer_id FROM events
+  WHERE (SELECT mine FROM alone) AND id > $1::uuid AND id < $2::uuid
+  ORDER BY id LIMIT $3::integer
+),
+freed AS (
+  DELETE FROM event_keys k USING page p
+  WHERE k.producer_id = p.producer_id AND k.account_id = p.account_id AND k.event = p.event
+    AND k.event_id = p.id
+)
+SELECT mine, (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last FROM alone;
+
+-- HALF_DETACHED
+SELECT part.relname AS name 
+FROM pg_inherits i
+JOIN pg_class part ON part.oid = i.inhrelid
+JOIN pg_class parent ON parent.oid = i.inhparent
+WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass) AND i.inhdetachpending;
+
+-- IS_ANY_REPLAYING, prepared as replays.any
+SELECT id FROM replays WHERE state = 'running' UNION ALL SELECT replay_id FROM replay_parts LIMIT 1;
+
+-- KEPT_DAYS, prepared as retention.days
+SELECT greatest($1::integer, retention_days()) AS days;
+
+-- LIST_ATTEMPTS
+SELECT delivery_id AS "deliveryId", number, at, duration_ms AS "durationMs", status, error, address,
+  response_headers::json AS "responseHeaders", response_body AS "responseBody", truncated, sent
+FROM attempts WHERE delivery_id = $1 AND take >= $2 AND number > $2
+ORDER BY take LIMIT $3;
+
+-- LIST_FAILING, prepared as overview.failing
+SELECT id AS "webhookId", account_id AS "accountId", target_url AS "targetUrl", failures,
+  failing_since AS "failingSince", open_until AS "openUntil"
+FROM webhooks WHERE failing_since IS NOT NULL AND enabled AND deleted_at IS NULL
+ORDER BY failing_since LIMIT $1;
+
+-- LIST_PARTITION_SIZES, prepared as overview.partitions
+SELECT to_date(right(part.relname, 8), 'YYYYMMDD')::text AS day, parent.relname AS parent,
+  pg_total_relation_size(part.oid)::float8 AS bytes
+FROM pg_inherits i
+JOIN pg_class part ON part.oid = i.inhrelid
+JOIN pg_class parent ON parent.oid = i.inhparent
+WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
+  AND part.relname ~ '_[0-9]{8}$';
+
+-- LOAD(…), prepared as pending.load.20454
+WITH leased AS MATERIALIZED (
+  SELECT d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
+    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  JOIN LATERAL (SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1) d
+    ON d.takes = j.lease AND d.state = 'pending' AND d.claimed_until > now()
+)
+
+SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
+  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
+  e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
+  e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
+  w.target_url AS "targetUrl", w.userinfo, w.target_version AS "targetVersion", w.headers, w.payload,
+  w.retry, w.secret,
+  CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
+    SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
+    WHERE (retired ->> 'until')::timestamptz > now()
+  ) END AS "retiredSecrets",
+  CASE WHEN w.failures > 0 OR w.openings > 0 OR w.failing_since IS NOT NULL
+      OR w.open_until IS NOT NULL
+    THEN json_build_object('failures', w.failures, 'openings', w.openings,
+      'failingMs', 1000 * extract(epoch FROM now() - w.failing_since),
+      'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', format('%s %s %s %s', w.failures, w.openings,
+    extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until)))
+    END AS health
+FROM leased d
+LEFT JOIN LATERAL (
+  SELECT * FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+) e ON true
+JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+WHERE NOT (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AND (d.immediate OR NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)));
+
+-- LOCK_EVENT
+SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data, added
+FROM events WHERE id = $1 AND ($2::bigint IS NULL OR account_id = $2) FOR NO KEY UPDATE;
+
+-- LOOK(…), prepared as pending.look.20454
+WITH RECURSIVE step AS (
+  (SELECT webhook_id, next_attempt_at, 1 AS number FROM deliveries
+   WHERE state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND webhook_id > $1::bigint
+   ORDER BY webhook_id, next_attempt_at LIMIT 1)
+  UNION ALL
+  SELECT next.webhook_id, next.next_attempt_at, step.number + 1
+  FROM step CROSS JOIN LATERAL (
+    SELECT webhook_id, next_attempt_at FROM deliveries
+    WHERE state = 'pending' AND webhook_id > step.webhook_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+    ORDER BY webhook_id, next_attempt_at LIMIT 1
+  ) next
+  WHERE step.number < $2::integer
+)
+SELECT s.number, s.webhook_id AS "webhookId", w.account_id AS "accountId", (extract(epoch FROM greatest(s.next_attempt_at, w.hold_until, w.open_until) - now()) * 1000)::float8 AS "dueInMs",
+  (extract(epoch FROM s.next_attempt_at - now()) * 1000)::float8 AS "oldestInMs", w.open_until IS NOT NULL AS probe, false AS immediate
+FROM step s
+LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON w.enabled AND w.deleted_at IS NULL AND NOT w.paused
+UNION ALL
+-- Tests, which are never blocked.
+(SELECT 0, d.webhook_id, d.account_id, 0, '-Infinity', false, true FROM deliveries d
+ WHERE d.state = 'pending' AND d.immediate AND d.next_attempt_at <= now() AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+ LIMIT $2::integer);
+
+-- MARK_BACKLOG, prepared as pending.mark-backlog
+UPDATE webhooks SET backlog = true WHERE id = ANY (ARRAY(
+  SELECT id FROM webhooks
+  WHERE id = ANY ($1::bigint[]) AND backlog <> true
+  FOR NO KEY UPDATE SKIP LOCKED
+));
+
+-- NEWEST_MIGRATION, prepared as overview.migration
+SELECT name FROM migrations ORDER BY id DESC LIMIT 1;
+
+-- NEXT_CANCELLING, prepared as canceller.next
+SELECT id, w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute' AS "mayEnd" FROM webhooks w WHERE cancelling AND id > $1::bigint
+ORDER BY id LIMIT 200;
+
+-- NEXT_PARTS, prepared as replays.next_parts
+SELECT r.id, r.account_id AS "accountId", r.states, r.until, r.event,
+  r.application_id AS "applicationId", r.status, p.webhook_id AS "webhookId", p.after,
+  CASE
+    WHEN w.id IS NULL OR NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> p.generation THEN 'over'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) OR EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id) THEN 'waits'
+    ELSE 'ready'
+  END AS fate
+FROM unnest($1::uuid[], $2::bigint[]) AS seen(replay_id, after)
+  JOIN LATERAL (SELECT * FROM replays WHERE id = seen.replay_id LIMIT 1) r ON true
+  LEFT JOIN LATERAL (
+    SELECT * FROM replay_parts
+    WHERE replay_id BETWEEN r.id AND r.id AND webhook_id > seen.after
+    ORDER BY replay_id, webhook_id LIMIT 20
+  ) p ON true
+  -- Looks each one up, because the planner would read all subscriptions to join them.
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = p.webhook_id LIMIT 1) w ON true;
+
+-- NEXT_REPLAYS, prepared as replays.next
+WITH RECURSIVE account AS (
+  (SELECT account_id, 1 AS number FROM replays
+   WHERE state = 'running' AND account_id > $1::bigint ORDER BY account_id, id LIMIT 1)
+  UNION ALL
+  SELECT next.account_id, account.number + 1 FROM account CROSS JOIN LATERAL (
+    SELECT account_id FROM replays WHERE state = 'running' AND account_id > account.account_id
+    ORDER BY account_id, id LIMIT 1
+  ) next
+  WHERE account.number < 50
+)
+SELECT a.account_id AS "accountId", r.id, r.generation IS NOT NULL AS "isWithoutPart"
+FROM account a
+  LEFT JOIN unnest($2::bigint[], $3::uuid[]) AS seen(account_id, after)
+    ON seen.account_id = a.account_id
+  LEFT JOIN LATERAL (
+    -- Not =, for which the planner would choose the index of all replays, and read those that have ended.
+    SELECT * FROM replays
+    WHERE state = 'running' AND account_id BETWEEN a.account_id AND a.account_id
+      AND id > coalesce(seen.after, '00000000-0000-0000-0000-000000000000'::uuid)
+    ORDER BY account_id, id LIMIT 100
+  ) r ON true;
+
+-- NEXT_WITH_PARTS, prepared as replays.next_with_parts
+WITH RECURSIVE step AS (
+  (SELECT replay_id, 1 AS number FROM replay_parts WHERE replay_id > $1::uuid
+   ORDER BY replay_id, webhook_id LIMIT 1)
+  UNION ALL
+  SELECT next.replay_id, step.number + 1 FROM step CROSS JOIN LATERAL (
+    SELECT replay_id FROM replay_parts WHERE replay_id > step.replay_id
+    ORDER BY replay_id, webhook_id LIMIT 1
+  ) next
+  WHERE step.number < 100
+)
+SELECT s.replay_id AS id, r.state IS DISTINCT FROM 'running' AS "hasEnded"
+FROM step s LEFT JOIN LATERAL (SELECT state FROM replays WHERE id = s.replay_id LIMIT 1) r ON true
+ORDER BY s.number;
+
+-- OLDEST_DUE(…), prepared as pending.oldest-due.20454
+WITH RECURSIVE step AS (
+  (SELECT webhook_id, next_attempt_at, 1 AS number FROM deliveries
+   WHERE state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) 
+   ORDER BY webhook_id, next_attempt_at LIMIT 1)
+  UNION ALL
+  SELECT next.webhook_id, next.next_attempt_at, step.number + 1
+  FROM step CROSS JOIN LATERAL (
+    SELECT webhook_id, next_attempt_at FROM deliveries
+    WHERE state = 'pending' AND webhook_id > step.webhook_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+    ORDER BY webhook_id, next_attempt_at LIMIT 1
+  ) next
+  
+)
+SELECT max(-(extract(epoch FROM greatest(s.next_attempt_at, w.hold_until, w.open_until) - now()) * 1000)::float8) AS "ageMs"
+FROM step s JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON w.enabled AND w.deleted_at IS NULL AND NOT w.paused;
+
+-- OLD_PARTITIONS
+SELECT parent, name, day, least_uuid(midnight) AS "firstId",
+  least_uuid(midnight + interval '24 hours') AS "endId"
+FROM (
+  SELECT parent.relname AS parent, part.relname AS name, right(part.relname, 8) AS day 
+FROM pg_inherits i
+JOIN pg_class part ON part.oid = i.inhrelid
+JOIN pg_class parent ON parent.oid = i.inhparent
+WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
+    AND NOT i.inhdetachpending AND part.relname ~ ('^' || parent.relname || '_[0-9]{8}$')
+) p
+CROSS JOIN LATERAL (SELECT to_date(day, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' AS midnight) m
+WHERE day <= to_char((now() AT TIME ZONE 'UTC')::date - $1::integer, 'YYYYMMDD')
+ORDER BY day, array_position(ARRAY['deliveries', 'attempts', 'events']::name[], parent);
+
+-- OWNS_APPLICATION, prepared as replays.owns_application
+SELECT FROM applications WHERE id = $1 AND user_id = $2;
+
+-- PROBE, prepared as pending.probe
+UPDATE webhooks w
+SET open_until = now() + make_interval(secs => (coalesce((NULL::jsonb ->> 'timeoutMs')::float8, $1::float8) + 15000) / 1000)
+WHERE w.id = ANY (ARRAY(
+  SELECT id FROM webhooks WHERE id = ANY ($2::bigint[]) AND open_until <= now()
+  FOR NO KEY UPDATE SKIP LOCKED
+))
+RETURNING w.id;
+
+-- READ_ACTIVITY
+SELECT w.id, c.succeeded, c.failed, d.created_at AS "lastDeliveryAt"
+FROM unnest($1::bigint[]) AS w(id)
+CROSS JOIN LATERAL (
+  SELECT coalesce(sum(count) FILTER (WHERE outcome = '2xx'), 0)::float8 AS succeeded,
+    coalesce(sum(count) FILTER (WHERE outcome <> '2xx'), 0)::float8 AS failed
+  FROM attempt_counts
+  WHERE account_id = $2 AND webhook_id = w.id AND at >= $3::timestamptz
+) c
+LEFT JOIN LATERAL (
+  SELECT created_at FROM deliveries
+  WHERE webhook_id BETWEEN w.id AND w.id AND id >= $4::uuid AND id < $5::uuid
+  ORDER BY webhook_id DESC, id DESC LIMIT 1
+) d ON true;
+
+-- READ_COUNTS, prepared as attempt-counts.read
+SELECT (extract(epoch FROM start - $1::timestamptz) / $2::integer)::integer AS bucket,
+  outcome, bin, count::float8
+FROM (
+  SELECT date_bin(make_interval(secs => $2::integer), at, $1::timestamptz) AS start,
+    outcome, bin, sum(count) AS count
+  FROM attempt_counts
+  WHERE account_id = $3 AND webhook_id = $4
+    AND at >= $1::timestamptz AND at < $5::timestamptz
+  GROUP BY 1, 2, 3
+) c;
+
+-- RECORD(…), prepared as pending.record.20454
+WITH
+-- Skips locked rows; the caller retries them separately.
+found AS MATERIALIZED (
+  SELECT d.id FROM unnest($1::uuid[]) AS j(id)
+  JOIN LATERAL (
+    SELECT id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d ON true
+),
+-- Logs every attempt, even if it is too late to change its delivery.
+logged AS (
+  INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
+    response_headers, response_body, truncated, sent, worker)
+  SELECT a.*, $2::text
+  FROM unnest($1::uuid[], $3::integer[], $4::integer[], $5::timestamptz[],
+      $6::integer[], $7::integer[], $8::text[], $9::text[],
+      $10::text[], $11::text[], $12::boolean[], $13::text[])
+    AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated,
+      sent)
+  WHERE a.id = ANY (ARRAY(SELECT id FROM found))
+  -- It was already recorded by a statement whose answer got lost.
+  ON CONFLICT DO NOTHING
+),
+-- Finishes the delivery or schedules its next attempt, and ends the lease.
+recorded AS (
+  UPDATE deliveries d
+  SET attempts = greatest(d.attempts, ($4::integer[])[width_bucket(d.id, $1::uuid[])]),
+    claimed_until = NULL,
+    state = CASE WHEN d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded' THEN d.state ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END END,
+    reason = CASE WHEN d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded' THEN d.reason ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($17::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($18::text[])[width_bucket(d.id, $1::uuid[])] END END,
+    next_attempt_at = CASE
+      WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending' THEN now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000)
+    END,
+    completed_at = CASE WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN now() END
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND (
+    d.takes = ($3::integer[])[width_bucket(d.id, $1::uuid[])] AND d.attempts = ($4::integer[])[width_bucket(d.id, $1::uuid[])] - 1
+      AND d.state IN ('pending', 'cancelled')
+    OR ($14::text[])[width_bucket(d.id, $1::uuid[])] = 'succeeded' AND ($4::integer[])[width_bucket(d.id, $1::uuid[])] > d.schedule_base
+      AND d.state <> 'succeeded'
+  )
+)
+SELECT id FROM found;
+
+-- REDELIVER
+UPDATE deliveries d
+SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
+  immediate = false, replayed = false, generation = w.generation,
+  next_attempt_at = coalesce(lease.ends, now()), claimed_until = lease.ends,
+  takes = d.takes + (lease.ends IS NOT NULL)::integer
+FROM webhooks w CROSS JOIN LATERAL (
+  SELECT CASE WHEN $1::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false))) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $2::float8) + 15000) / 1000) END AS ends
+) lease
+WHERE d.id = $3 AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
+  AND (d.state <> 'pending' OR d.generation < w.generation)
+  -- A cancelled delivery may still have an attempt in flight.
+  AND NOT coalesce(d.claimed_until > now(), false)
+RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
+  d.claimed_until IS NOT NULL AS queued;
+
+-- RELEASE(…), prepared as pending.release.20454
+WITH given AS MATERIALIZED (
+  SELECT d.id FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  JOIN LATERAL (
+    SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d ON d.takes = j.lease AND d.claimed_until IS NOT NULL
+    AND d.state IN ('pending', 'cancelled')
+)
+UPDATE deliveries d
+SET claimed_until = NULL, next_attempt_at = least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000))
+  + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000)
+WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid);
+
+-- REPLACE_KEY
+UPDATE webhooks SET secret = $1, public_key = $2, retired_secrets = coalesce((
+  SELECT jsonb_agg(retired ORDER BY place)
+  FROM jsonb_array_elements(
+    jsonb_build_array(jsonb_build_object(
+      'secret', secret, 'until', now() + make_interval(hours => $3)
+    )) || retired_secrets
+  ) WITH ORDINALITY AS r(retired, place)
+  WHERE (retired ->> 'until')::timestamptz > now() AND place <= 10
+    AND retired ->> 'secret' <> ALL ($4::text[])
+), '[]')
+WHERE id = $5;
+
+-- START_REPLAY, prepared as replays.start
+WITH replay AS (
+  INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
+    application_id, status, total, after)
+  SELECT new_uuid(now(), 1), $1::bigint, $2::bigint, $3::timestamptz,
+    $4::timestamptz, $5::text[], $6::text, $7::bigint, $8::text,
+    $9::integer, $10::uuid
+  WHERE EXISTS (SELECT FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL)
+    AND (SELECT count(*) FROM replays WHERE webhook_id = $1 AND state = 'running') < 10
+  RETURNING id
+),
+parts AS (
+  INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
+  SELECT replay.id, p.webhook_id, p.generation, $10
+  FROM replay, unnest($11::bigint[], $12::integer[]) AS p(webhook_id, generation)
+)
+SELECT id FROM replay;
+
+-- START_REPLAY_OF_ACCOUNT, prepared as replays.start_of_account
+WITH replay AS (
+  INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
+    application_id, status, total, after)
+  SELECT new_uuid(now(), 1), NULL, $1::bigint, $2::timestamptz,
+    $3::timestamptz, $4::text[], $5::text, $6::bigint, $7::text,
+    $8::integer, $9::uuid
+  WHERE (SELECT count(*) FROM replays WHERE webhook_id IS NULL AND account_id = $1 AND state = 'running') < 10
+  RETURNING id
+),
+parts AS (
+  INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
+  SELECT replay.id, p.webhook_id, p.generation, $9
+  FROM replay, unnest($10::bigint[], $11::integer[]) AS p(webhook_id, generation)
+)
+SELECT id FROM replay;
+
+-- SUBSCRIPTIONS
+SELECT id, generation, enabled FROM webhooks
+   WHERE account_id = $1 AND (enabled OR NOT $2) AND deleted_at IS NULL
+     AND ($3::bigint IS NULL OR id = $3) AND id > $4
+   ORDER BY id LIMIT 100;
+
+-- WEBHOOKS_TOLD
+SELECT w.id AS "webhookId", d.id AS "deliveryId"
+FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (SELECT id FROM deliveries
+    WHERE webhook_id BETWEEN w.id AND w.id
+      AND id BETWEEN $2::uuid AND $3::uuid AND event_id = $4
+    ORDER BY webhook_id, id LIMIT 1) d;
+
+-- WRITE_SECRETS
+UPDATE webhooks w
+SET target_url = n.target_url, userinfo = n.userinfo, headers = n.headers::json,
+  secret = n.secret, retired_secrets = n.retired_secrets::jsonb
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[],
+    $5::text[], $6::text[])
+  AS n(id, target_url, userinfo, headers, secret, retired_secrets)
+WHERE w.id = n.id;
+
+-- areFew("cancelled",{"first":20454,"last":20455})
+SELECT (SELECT count(*) FROM (
+  SELECT FROM deliveries WHERE webhook_id = $1 AND state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  LIMIT 10001
+) counted) + (SELECT count(*) FROM (
+  SELECT FROM deliveries WHERE webhook_id = $1 AND state IN ('exhausted', 'cancelled') AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  LIMIT 10001
+) counted) <= 10000 AS few;
+
+-- cancelOutdated(…)
+WITH off AS (
+  SELECT id, generation, CASE WHEN deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(disabled_reason, 'disabled') END AS reason
+  FROM webhooks WHERE id = ANY ($1::bigint[]) AND cancelling
+),
+outdated AS (
+  SELECT d.id, off.generation, off.reason FROM off CROSS JOIN LATERAL (
+    SELECT id FROM deliveries
+    WHERE webhook_id = off.id AND state = 'pending' AND generation < off.generation
+      AND (claimed_until IS NULL OR claimed_until <= now()) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    -- The order of the index on pending rows, so that the planner prefers no other index.
+    ORDER BY next_attempt_at LIMIT $2::integer
+  ) d
+  LIMIT $2::integer
+),
+-- Checked again once locked: it may have been leased, or redelivered under the present generation.
+locked AS MATERIALIZED (
+  SELECT d.id, o.reason FROM outdated o
+  JOIN LATERAL (SELECT * FROM deliveries WHERE id = o.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE SKIP LOCKED) d ON d.id = o.id
+  WHERE d.state = 'pending' AND d.generation < o.generation AND (claimed_until IS NULL OR claimed_until <= now())
+)
+UPDATE deliveries d
+SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until = NULL
+FROM locked l WHERE d.id = l.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+RETURNING d.id;
+
+-- continueReplay(…)
+WITH
+-- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
+-- other, whether they are of it alone or of its account.
+job AS MATERIALIZED (
+  SELECT r.id, r.states, w.id AS target, w.generation AS present
+  FROM replays r JOIN replay_parts p ON p.replay_id = r.id
+    JOIN webhooks w ON w.id = p.webhook_id
+  WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL
+    AND w.generation = p.generation
+    AND NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false))
+    AND NOT EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id)
+    AND r.id = $1 AND w.id = $2 AND p.after = $3
+  FOR UPDATE OF r, p SKIP LOCKED
+),
+-- Skips deliveries whose state has changed since they were found.
+chosen AS MATERIALIZED (
+  SELECT d.id, job.present FROM job CROSS JOIN unnest($4::uuid[]) AS n(id)
+  JOIN LATERAL (SELECT * FROM deliveries WHERE id = n.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE) d ON d.id = n.id
+  WHERE d.state = ANY (job.states)
+),
+-- Restarts each schedule under the subscription's present generation.
+started AS (
+  UPDATE deliveries d
+  SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
+    immediate = false, replayed = true, generation = c.present,
+    -- If a cancelled delivery still has an attempt in flight, that one is its first.
+    next_attempt_at = greatest(d.claimed_until, now()),
+    claimed_until = CASE WHEN d.claimed_until > now() THEN d.claimed_until END
+  FROM chosen c WHERE d.id = c.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  RETURNING d.id
+),
+-- New deliveries are sent after the replayed ones.
+marked AS (
+  UPDATE webhooks w SET backlog = true FROM job
+  WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM started)
+),
+advanced AS (
+  UPDATE replay_parts p SET after = $5 FROM job
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT $6::boolean
+),
+ended AS (
+  DELETE FROM replay_parts p USING job
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND $6
+)
+UPDATE replays r SET replayed = r.replayed + (SELECT count(*) FROM started)
+FROM job WHERE r.id = job.id
+RETURNING r.id;
+
+-- countExpiredClaims(…)
+SELECT count(*)::integer AS "lookedAt",
+  (count(*) FILTER (WHERE claimed_until <= now()))::integer AS expired
+FROM (
+  SELECT claimed_until FROM deliveries WHERE state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  ORDER BY webhook_id, next_attempt_at LIMIT 10000
+) d;
+
+-- countPending(…)
+SELECT count(*)::float8 AS deliveries FROM deliveries
+WHERE state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid);
+
+-- countReplayable(…)
+SELECT w.id AS "webhookId", count(*)::integer AS "lookedAt", max(d.id::text) AS last,
+  count(*) FILTER (WHERE (d.state = ANY ($1::text[])
+      OR ('cancelled' = ANY ($1) AND d.state = 'pending' AND d.generation < w.generation))
+    AND ($2::text IS NULL OR d.event = $2)
+    AND coalesce((
+      SELECT NOT test AND ($3::bigint IS NULL OR application_id = $3)
+      FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1
+    ), false)
+    AND ($4::text IS NULL OR $4 IN (
+      SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
+        CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
+        SELECT status, error FROM attempts
+        WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+      ) last
+    )))::integer AS deliveries
+FROM unnest($5::bigint[], $6::uuid[]) AS o(webhook_id, after)
+  JOIN webhooks w ON w.id = o.webhook_id
+  CROSS JOIN LATERAL (
+    (
+      SELECT id, event_id, event, state, generation FROM deliveries
+      WHERE webhook_id BETWEEN w.id AND w.id AND ('succeeded' = ANY ($1::text[]) OR w.cancelling) AND id > o.after
+        AND id < least_uuid($7::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      ORDER BY webhook_id, id LIMIT $8::integer
+    )
+    UNION ALL (
+      SELECT id, event_id, event, state, generation FROM deliveries
+      WHERE webhook_id BETWEEN w.id AND w.id AND state IN ('exhausted', 'cancelled') AND NOT ('succeeded' = ANY ($1::text[]) OR w.cancelling) AND id > o.after
+        AND id < least_uuid($7::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      ORDER BY webhook_id, id LIMIT $8::integer
+    )
+  ) d
+GROUP BY w.id;
+
+-- countWaiting(…)
+SELECT count(*)::integer AS deliveries, min(created_at) AS since
+FROM (
+  SELECT d.created_at FROM deliveries d
+  WHERE d.webhook_id = $1 AND d.state = 'pending'
+    AND d.generation = (SELECT generation FROM webhooks WHERE id = $1)
+    AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  LIMIT $2::integer
+) d;
+
+-- countWaitingOf(…)
+SELECT w.id AS "webhookId", count(*)::integer AS waiting
+FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (
+  SELECT FROM deliveries
+  WHERE webhook_id = w.id AND state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  ORDER BY next_attempt_at LIMIT 10000
+) d
+GROUP BY w.id;
+
+-- countWaitingOfAccount(…)
+SELECT count(*)::integer AS deliveries, min(created_at) AS since
+FROM (
+  SELECT d.created_at FROM webhooks w CROSS JOIN LATERAL (
+    SELECT created_at FROM deliveries
+    WHERE webhook_id = w.id AND state = 'pending' AND generation = w.generation
+      AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    LIMIT $1::integer
+  ) d
+  WHERE w.account_id = $2 AND w.deleted_at IS NULL
+  LIMIT $1::integer
+) d;
+
+-- findAttempted(…)
+SELECT id FROM deliveries
+WHERE webhook_id = $1 AND attempts > 0 AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+ORDER BY id DESC LIMIT $2;
+
+-- findAttempts(…)
+SELECT g.delivery_id AS "deliveryId", a.*
+  FROM unnest($1::uuid[], $2::integer[]) g(delivery_id, number)
+  CROSS JOIN LATERAL (
+    SELECT number, at, duration_ms AS "durationMs", status, error, address,
+  response_headers::json AS "responseHeaders", response_body AS "responseBody", truncated, sent FROM attempts
+    WHERE delivery_id = g.delivery_id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) AND take >= g.number
+      AND number = g.number
+    ORDER BY take LIMIT 1
+  ) a;
+
+-- findDeliveries(…)
+SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
+    CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
+    last.status AS "lastStatus", last.error AS "lastError",
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+      WHEN d.immediate THEN d.next_attempt_at
+      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+    END AS "nextAttemptAt",
+    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
+    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
+      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
+    END AS "completedAt", coalesce(e.test, false) AS test
+  FROM (
+    SELECT * FROM deliveries d
+    WHERE d.id = ANY ($1::uuid[]) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid) AND d.account_id = $2
+    UNION
+    SELECT d.* FROM unnest($3::uuid[], $4::uuid[], $5::uuid[]) g(event_id, least, greatest)
+    CROSS JOIN LATERAL (
+      SELECT * FROM deliveries d
+      WHERE d.id BETWEEN g.least AND g.greatest AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+        AND d.account_id = $2 AND d.event_id = g.event_id
+      OFFSET 0
+    ) d
+  ) d
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  LEFT JOIN LATERAL (
+    SELECT at, duration_ms, status, error FROM attempts
+    WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+  ) last ON true
+  ORDER BY d.id;
+
+-- findOutdated(…)
+SELECT w.id FROM webhooks w CROSS JOIN LATERAL (
+  SELECT FROM deliveries
+  WHERE webhook_id = w.id AND state = 'pending' AND generation < w.generation
+    AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  ORDER BY next_attempt_at LIMIT 1
+) outdated
+WHERE w.id = ANY ($1::bigint[]);
+
+-- findPendingDays([20454,20455])
+(SELECT 20454 AS day FROM deliveries
+WHERE state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+ORDER BY webhook_id, next_attempt_at LIMIT 1) UNION ALL (SELECT 20455 AS day FROM deliveries
+WHERE state = 'pending' AND (id >= '019b7c01-0400-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+ORDER BY webhook_id, next_attempt_at LIMIT 1);
+
+-- findReplayable(…)
+SELECT id, "rowNumber", matches FROM (
+  SELECT d.id, row_number() OVER (ORDER BY d.id)::integer AS "rowNumber", (d.state = ANY ($1::text[])
+      OR ('cancelled' = ANY ($1) AND d.state = 'pending' AND d.generation < w.generation))
+    AND ($2::text IS NULL OR d.event = $2)
+    AND coalesce((
+      SELECT NOT test AND ($3::bigint IS NULL OR application_id = $3)
+      FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1
+    ), false)
+    AND ($4::text IS NULL OR $4 IN (
+      SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
+        CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
+        SELECT status, error FROM attempts
+        WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+      ) last
+    )) AS matches
+  FROM webhooks w CROSS JOIN LATERAL (
+    (
+      SELECT id, event_id, event, state, generation FROM deliveries
+      WHERE webhook_id BETWEEN w.id AND w.id AND ('succeeded' = ANY ($1::text[]) OR w.cancelling) AND id > $5::uuid
+        AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      ORDER BY webhook_id, id LIMIT 10000
+    )
+    UNION ALL (
+      SELECT id, event_id, event, state, generation FROM deliveries
+      WHERE webhook_id BETWEEN w.id AND w.id AND state IN ('exhausted', 'cancelled') AND NOT ('succeeded' = ANY ($1::text[]) OR w.cancelling) AND id > $5::uuid
+        AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      ORDER BY webhook_id, id LIMIT 10000
+    )
+  ) d
+  WHERE w.id = $7 ORDER BY d.id LIMIT 10000
+) scanned
+WHERE matches OR "rowNumber" = 10000 ORDER BY id LIMIT $8::integer;
+
+-- findWaiting(…)
+SELECT (SELECT count(*)::integer FROM (
+    SELECT FROM deliveries
+    WHERE webhook_id = w.id AND state = 'pending' AND next_attempt_at <= now()
+      AND (claimed_until IS NULL OR claimed_until <= now()) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    -- The order of the index on pending rows, so that the planner prefers no other index.
+    ORDER BY next_attempt_at LIMIT $1::integer
+  ) due) AS due,
+  w.cancelling AND 0 < (SELECT count(*) FROM (
+    SELECT FROM deliveries
+    WHERE webhook_id = w.id AND state = 'pending' AND generation < w.generation
+      AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    ORDER BY next_attempt_at LIMIT 1
+  ) outdated) AS outdated
+FROM webhooks w WHERE w.id = $2;
+
+-- listAttemptsOf(…)
+SELECT a.at, a.status, a.error, a.duration_ms AS "durationMs"
+FROM unnest($1::uuid[]) AS d(id) CROSS JOIN LATERAL (
+  SELECT * FROM attempts WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT $2
+) a
+ORDER BY a.at DESC LIMIT $2;
+
+-- listDeliveries("exhausted",{"first":20454,"last":20455},"webhook")
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
+    CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
+    last.status AS "lastStatus", last.error AS "lastError",
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+      WHEN d.immediate THEN d.next_attempt_at
+      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+    END AS "nextAttemptAt",
+    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
+    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
+      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
+    END AS "completedAt", coalesce(e.test, false) AS test
+  FROM (
+    SELECT * FROM (
+      SELECT d.*, row_number() OVER (ORDER BY d.webhook_id DESC, d.id DESC)::integer AS "rowNumber",
+        ($1::text IS NULL OR CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = $1)
+          AND ($2::text IS NULL OR d.event = $2)
+          -- Not EXISTS, for which the planner would read all events of these days into a hash table.
+          AND ($3::bigint IS NULL OR coalesce((
+            SELECT e.application_id = $3 FROM events e
+            WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          ), false))
+          AND ($4::text IS NULL OR $4 IN (
+      SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
+        CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
+        SELECT status, error FROM attempts
+        WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+      ) last
+    )) AS matches
+      FROM (
+        SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          AND (d.webhook_id, d.id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
+    AND (d.webhook_id, d.id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($8 + interval '1 ms') END))
+          AND ($5::bigint IS NULL OR $9::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $5 AND account_id = $9
+        ))
+          AND d.state IN ('exhausted', 'cancelled') 
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      WHERE ($7::uuid IS NULL OR d.id < $7)
+        AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
+        AND ($8::timestamptz IS NULL
+          OR (d.created_at < $8 AND d.id < least_uuid($8 + interval '1 ms')))
+      ORDER BY d.webhook_id DESC, d.id DESC LIMIT 10000
+    ) AS d
+    WHERE matches OR "rowNumber" = 10000 ORDER BY d.webhook_id DESC, d.id DESC LIMIT $10
+  ) d
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  LEFT JOIN LATERAL (
+    SELECT at, duration_ms, status, error FROM attempts
+    WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+  ) last ON true
+  ORDER BY d.id DESC;
+
+-- listDeliveries("pending",{"first":20454,"last":20455},"webhook")
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
+    CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
+    last.status AS "lastStatus", last.error AS "lastError",
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+      WHEN d.immediate THEN d.next_attempt_at
+      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+    END AS "nextAttemptAt",
+    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
+    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
+      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
+    END AS "completedAt", coalesce(e.test, false) AS test
+  FROM (
+    SELECT * FROM (
+      SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS "rowNumber",
+        ($1::text IS NULL OR CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = $1)
+          AND ($2::text IS NULL OR d.event = $2)
+          -- Not EXISTS, for which the planner would read all events of these days into a hash table.
+          AND ($3::bigint IS NULL OR coalesce((
+            SELECT e.application_id = $3 FROM events e
+            WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          ), false))
+          AND ($4::text IS NULL OR $4 IN (
+      SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
+        CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
+        SELECT status, error FROM attempts
+        WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+      ) last
+    )) AS matches
+      FROM (
+        SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          AND d.webhook_id = $5
+          AND ($5::bigint IS NULL OR $6::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $5 AND account_id = $6
+        ))
+          AND d.state = 'pending' OFFSET 0
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      WHERE ($7::uuid IS NULL OR d.id < $7)
+        AND ($8::timestamptz IS NULL OR (d.created_at >= $8 AND d.id >= least_uuid($8)))
+        AND ($9::timestamptz IS NULL
+          OR (d.created_at < $9 AND d.id < least_uuid($9 + interval '1 ms')))
+      ORDER BY d.id DESC LIMIT 10000
+    ) AS d
+    WHERE matches OR "rowNumber" = 10000 ORDER BY d.id DESC LIMIT $10
+  ) d
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  LEFT JOIN LATERAL (
+    SELECT at, duration_ms, status, error FROM attempts
+    WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+  ) last ON true
+  ORDER BY d.id DESC;
+
+-- listDeliveries(null,{"first":20454,"last":20455},"account")
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
+    CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
+    last.status AS "lastStatus", last.error AS "lastError",
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+      WHEN d.immediate THEN d.next_attempt_at
+      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+    END AS "nextAttemptAt",
+    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
+    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
+      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
+    END AS "completedAt", coalesce(e.test, false) AS test
+  FROM (
+    SELECT * FROM (
+      SELECT d.*, row_number() OVER (ORDER BY d.account_id DESC, d.id DESC)::integer AS "rowNumber",
+        ($1::text IS NULL OR CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = $1)
+          AND ($2::text IS NULL OR d.event = $2)
+          -- Not EXISTS, for which the planner would read all events of these days into a hash table.
+          AND ($3::bigint IS NULL OR coalesce((
+            SELECT e.application_id = $3 FROM events e
+            WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          ), false))
+          AND ($4::text IS NULL OR $4 IN (
+      SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
+        CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
+        SELECT status, error FROM attempts
+        WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+      ) last
+    )) AS matches
+      FROM (
+        SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          AND (d.account_id, d.id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
+    AND (d.account_id, d.id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($8 + interval '1 ms') END))
+          AND ($9::bigint IS NULL OR $5::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $9 AND account_id = $5
+        )) 
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      WHERE ($7::uuid IS NULL OR d.id < $7)
+        AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
+        AND ($8::timestamptz IS NULL
+          OR (d.created_at < $8 AND d.id < least_uuid($8 + interval '1 ms')))
+      ORDER BY d.account_id DESC, d.id DESC LIMIT 10000
+    ) AS d
+    WHERE matches OR "rowNumber" = 10000 ORDER BY d.account_id DESC, d.id DESC LIMIT $10
+  ) d
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  LEFT JOIN LATERAL (
+    SELECT at, duration_ms, status, error FROM attempts
+    WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+  ) last ON true
+  ORDER BY d.id DESC;
+
+-- listDeliveries(null,{"first":20454,"last":20455},"webhook")
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
+    CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
+    last.status AS "lastStatus", last.error AS "lastError",
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+      WHEN d.immediate THEN d.next_attempt_at
+      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+    END AS "nextAttemptAt",
+    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
+    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
+      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
+    END AS "completedAt", coalesce(e.test, false) AS test
+  FROM (
+    SELECT * FROM (
+      SELECT d.*, row_number() OVER (ORDER BY d.webhook_id DESC, d.id DESC)::integer AS "rowNumber",
+        ($1::text IS NULL OR CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = $1)
+          AND ($2::text IS NULL OR d.event = $2)
+          -- Not EXISTS, for which the planner would read all events of these days into a hash table.
+          AND ($3::bigint IS NULL OR coalesce((
+            SELECT e.application_id = $3 FROM events e
+            WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          ), false))
+          AND ($4::text IS NULL OR $4 IN (
+      SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
+        CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
+        SELECT status, error FROM attempts
+        WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+      ) last
+    )) AS matches
+      FROM (
+        SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          AND (d.webhook_id, d.id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
+    AND (d.webhook_id, d.id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($8 + interval '1 ms') END))
+          AND ($5::bigint IS NULL OR $9::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $5 AND account_id = $9
+        )) 
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      WHERE ($7::uuid IS NULL OR d.id < $7)
+        AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
+        AND ($8::timestamptz IS NULL
+          OR (d.created_at < $8 AND d.id < least_uuid($8 + interval '1 ms')))
+      ORDER BY d.webhook_id DESC, d.id DESC LIMIT 10000
+    ) AS d
+    WHERE matches OR "rowNumber" = 10000 ORDER BY d.webhook_id DESC, d.id DESC LIMIT $10
+  ) d
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  LEFT JOIN LATERAL (
+    SELECT at, duration_ms, status, error FROM attempts
+    WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+  ) last ON true
+  ORDER BY d.id DESC;
+
+-- listDeliveries(null,{"first":20454,"last":20455},null)
+SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
+    CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
+    last.status AS "lastStatus", last.error AS "lastError",
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+      WHEN d.immediate THEN d.next_attempt_at
+      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+    END AS "nextAttemptAt",
+    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
+    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
+      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
+    END AS "completedAt", coalesce(e.test, false) AS test
+  FROM (
+    SELECT * FROM (
+      SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS "rowNumber",
+        ($1::text IS NULL OR CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = $1)
+          AND ($2::text IS NULL OR d.event = $2)
+          -- Not EXISTS, for which the planner would read all events of these days into a hash table.
+          AND ($3::bigint IS NULL OR coalesce((
+            SELECT e.application_id = $3 FROM events e
+            WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          ), false))
+          AND ($4::text IS NULL OR $4 IN (
+      SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
+        CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
+        SELECT status, error FROM attempts
+        WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+      ) last
+    )) AS matches
+      FROM (
+        SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          AND ($5::bigint IS NULL OR $6::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $5 AND account_id = $6
+        )) 
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      WHERE ($7::uuid IS NULL OR d.id < $7)
+        AND ($8::timestamptz IS NULL OR (d.created_at >= $8 AND d.id >= least_uuid($8)))
+        AND ($9::timestamptz IS NULL
+          OR (d.created_at < $9 AND d.id < least_uuid($9 + interval '1 ms')))
+      ORDER BY d.id DESC LIMIT 10000
+    ) AS d
+    WHERE matches OR "rowNumber" = 10000 ORDER BY d.id DESC LIMIT $10
+  ) d
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  LEFT JOIN LATERAL (
+    SELECT at, duration_ms, status, error FROM attempts
+    WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+  ) last ON true
+  ORDER BY d.id DESC;
+
+-- listEvents({"first":20454,"last":20455},{"isOwned":false,"byIndex":false})
+SELECT * FROM (
+  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber",
+    NOT test
+      AND ($1::text IS NULL OR event = $1)
+      AND ($2::text IS NULL OR resource = $2)
+      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
+      AND ($4::boolean IS NULL OR unmatched = $4)
+      AS matches
+  FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND $5::bigint IS NULL 
+    AND ($6::uuid IS NULL OR id < $6)
+    AND ($7::timestamptz IS NULL OR (created_at >= $7 AND id >= least_uuid($7)))
+    AND ($8::timestamptz IS NULL
+      OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
+    AND ($9::uuid[] IS NULL OR id = ANY ($9))
+  ORDER BY id DESC LIMIT 10000
+) AS scanned
+WHERE matches OR "rowNumber" = 10000
+ORDER BY id DESC LIMIT $10;
+
+-- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false})
+SELECT * FROM (
+  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    row_number() OVER (ORDER BY account_id DESC, id DESC)::integer AS "rowNumber",
+    NOT test
+      AND ($1::text IS NULL OR event = $1)
+      AND ($2::text IS NULL OR resource = $2)
+      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
+      AND ($4::boolean IS NULL OR unmatched = $4)
+      AS matches
+  FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND (account_id, id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
+    AND (account_id, id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($8 + interval '1 ms') END)) 
+    AND ($7::uuid IS NULL OR id < $7)
+    AND ($6::timestamptz IS NULL OR (created_at >= $6 AND id >= least_uuid($6)))
+    AND ($8::timestamptz IS NULL
+      OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
+    AND ($9::uuid[] IS NULL OR id = ANY ($9))
+  ORDER BY account_id DESC, id DESC LIMIT 10000
+) AS scanned
+WHERE matches OR "rowNumber" = 10000
+ORDER BY "accountId" DESC, id DESC LIMIT $10;
+
+-- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":true})
+SELECT * FROM (
+  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    row_number() OVER (ORDER BY account_id DESC, id DESC)::integer AS "rowNumber",
+    NOT test
+      AND ($1::text IS NULL OR event = $1)
+      AND ($2::text IS NULL OR resource = $2)
+      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
+      AND ($4::boolean IS NULL OR unmatched = $4)
+      AS matches
+  FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND (account_id, id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
+    AND (account_id, id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($8 + interval '1 ms') END)) AND unmatched
+    AND ($7::uuid IS NULL OR id < $7)
+    AND ($6::timestamptz IS NULL OR (created_at >= $6 AND id >= least_uuid($6)))
+    AND ($8::timestamptz IS NULL
+      OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
+    AND ($9::uuid[] IS NULL OR id = ANY ($9))
+  ORDER BY account_id DESC, id DESC LIMIT 10000
+) AS scanned
+WHERE matches OR "rowNumber" = 10000
+ORDER BY "accountId" DESC, id DESC LIMIT $10;

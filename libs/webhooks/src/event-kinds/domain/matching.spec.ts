@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { mismatchOf, unmatchedReason } from './matching.js';
+
+const event = {
+  event: 'cdrCreated',
+  resource: 'call',
+  createdAt: new Date('2026-11-21T12:00:00Z'),
+} as const;
+const matching = {
+  event: 'cdrCreated',
+  resource: 'sms,call',
+  enabled: true,
+  createdAt: new Date('2026-11-21T11:00:00Z'),
+} as const;
+
+it.each([
+  ['created_later', { createdAt: new Date('2026-11-21T12:00:00.001Z'), enabled: false }],
+  ['disabled', { enabled: false, event: 'smsdlr' }],
+  ['other_event', { event: 'cdrRated', resource: 'all' }],
+  ['other_resource', { resource: 'sms,transcription' }],
+  ['changed_later', {}],
+  ['changed_later', { resource: 'all' }],
+] as const)('gives the reason %s for a subscription with %o', (reason, change) => {
+  expect(unmatchedReason(event, { ...matching, ...change })).toBe(reason);
+});
+
+it.each([
+  [undefined, {}],
+  [undefined, { applicationId: '5' }],
+  ['other_application', { applicationId: '6' }],
+  ['other_event', { event: 'cdrRated' }],
+  ['other_resource', { resource: 'sms' }],
+  [undefined, { createdAt: new Date('2026-12-21T12:00:00Z') }],
+  ['created_much_later', { createdAt: new Date('2026-12-21T12:00:00.001Z') }],
+] as const)('finds the mismatch %s of a subscription with %o', (mismatch, change) => {
+  const ofApplication = { ...event, applicationId: '5', test: false };
+  const webhook = { ...matching, applicationId: null, ...change };
+  expect(mismatchOf(ofApplication, webhook)).toBe(mismatch);
+  expect(mismatchOf({ ...ofApplication, test: true }, webhook)).toBe('test');
+});

@@ -1,0 +1,98 @@
+import { ALL_RESOURCES, type EventKind, type EventResource } from './event-kinds.js';
+
+/**
+ * Which subscriptions an event is sent to: the one rule, in TypeScript for an event and a subscription, and in SQL for
+ * the statements that create deliveries. matching.int-spec.ts proves that both decide alike.
+ */
+
+/** How long before the creation of a subscription an event may have been accepted to be sent to it. */
+export const MAX_DAYS_BEFORE = 30;
+const DAY_MS = 86_400_000;
+
+interface MatchedEvent {
+  event: EventKind;
+  resource: EventResource;
+  applicationId?: string;
+  createdAt: Date;
+  /** Whether it is a test, which is sent to the tested subscription only. */
+  test: boolean;
+}
+
+interface MatchedSubscription {
+  event: EventKind;
+  /** As `parseResources` returns it. */
+  resource: string;
+  /** Null at account level. */
+  applicationId: string | null;
+  enabled: boolean;
+  createdAt: Date;
+}
+
+/** Why an event cannot be sent to a subscription. */
+export type Mismatch =
+  'created_much_later' | 'other_application' | 'other_event' | 'other_resource' | 'test';
+
+/** Why an event cannot be sent to a subscription of its account; undefined if it can, once that is switched on. */
+export function mismatchOf(
+  event: MatchedEvent,
+  subscription: Omit<MatchedSubscription, 'enabled'>,
+): Mismatch | undefined {
+  if (event.test) return 'test';
+  const { applicationId, createdAt } = subscription;
+  if (applicationId !== null && applicationId !== event.applicationId) return 'other_application';
+  const msBefore = createdAt.getTime() - event.createdAt.getTime();
+  if (msBefore > MAX_DAYS_BEFORE * DAY_MS) return 'created_much_later';
+  return contentMismatch(event, subscription);
+}
+
+function contentMismatch(
+  event: Pick<MatchedEvent, 'event' | 'resource'>,
+  subscription: Pick<MatchedSubscription, 'event' | 'resource'>,
+): 'other_event' | 'other_resource' | undefined {
+  if (subscription.event !== event.event) return 'other_event';
+  return covers(subscription.resource, event.resource) ? undefined : 'other_resource';
+}
+
+/** Whether the resources of a subscription include this one. */
+export function covers(resources: string, resource: EventResource): boolean {
+  return resources.split(',').some((one) => one === ALL_RESOURCES || one === resource);
+}
+
+/** {@link covers} in SQL, for two expressions. */
+export function coversSql(resources: string, resource: string): string {
+  return `(${resources} = '${ALL_RESOURCES}' OR ${resource} = ANY (string_to_array(${resources}, ',')))`;
+}
+
+/**
+ * The subscriptions `w` that an event is sent to when it is accepted, as FROM and WHERE. Reads the subscriptions of the
+ * account's level and of the application's level, each by its index.
+ * @param event the name of a row with the columns account_id, application_id, event and resource
+ */
+export function fromMatching(event: string): string {
+  return `FROM (
+      SELECT * FROM webhooks
+      WHERE account_id = ${event}.account_id AND application_id IS NULL AND deleted_at IS NULL
+      UNION ALL
+      SELECT * FROM webhooks
+      WHERE application_id = ${event}.application_id AND deleted_at IS NULL
+    ) w
+    WHERE w.enabled AND w.event = ${event}.event
+      AND ${coversSql('w.resource', `${event}.resource`)}`;
+}
+
+/**
+ * Why a subscription has no delivery of an event, judged by its present state: it was created later, is
+ * off, or is for another event or resource. If it matches now, it was changed since.
+ */
+export type UnmatchedReason =
+  'created_later' | 'disabled' | 'other_event' | 'other_resource' | 'changed_later';
+
+/** Why a subscription of the event's account or application has no delivery of it. */
+export function unmatchedReason(
+  event: Pick<MatchedEvent, 'event' | 'resource' | 'createdAt'>,
+  subscription: Omit<MatchedSubscription, 'applicationId'>,
+): UnmatchedReason {
+  if (subscription.createdAt > event.createdAt) return 'created_later';
+  if (!subscription.enabled) return 'disabled';
+  return contentMismatch(event, subscription) ?? 'changed_later';
+}

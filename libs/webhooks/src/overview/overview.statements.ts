@@ -1,0 +1,79 @@
+import { type NoValues, prepared, statement } from '#libs/runtime';
+import { type Day, withinDays } from '../partitions/partition-days.js';
+
+/** The most pending deliveries of a day that are looked at for expired claims. */
+const MAX_SCANNED_ROWS = 10_000;
+
+/** In the order of the index on pending rows. */
+export function countExpiredClaims(day: Day) {
+  return statement<NoValues, { lookedAt: number; expired: number }>(`
+SELECT count(*)::integer AS "lookedAt",
+  (count(*) FILTER (WHERE claimed_until <= now()))::integer AS expired
+FROM (
+  SELECT claimed_until FROM deliveries WHERE state = 'pending' AND ${withinDays('id', day)}
+  ORDER BY webhook_id, next_attempt_at LIMIT ${MAX_SCANNED_ROWS}
+) d`);
+}
+
+interface PartitionSizeRow {
+  day: string;
+  parent: 'events' | 'deliveries' | 'attempts';
+  bytes: number;
+}
+
+export const LIST_PARTITION_SIZES = prepared<NoValues, PartitionSizeRow>(
+  'overview.partitions',
+  `
+SELECT to_date(right(part.relname, 8), 'YYYYMMDD')::text AS day, parent.relname AS parent,
+  pg_total_relation_size(part.oid)::float8 AS bytes
+FROM pg_inherits i
+JOIN pg_class part ON part.oid = i.inhrelid
+JOIN pg_class parent ON parent.oid = i.inhparent
+WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
+  AND part.relname ~ '_[0-9]{8}$'`,
+);
+
+/** A subscription whose attempts fail. */
+export interface FailingTarget {
+  webhookId: string;
+  accountId: string;
+  targetUrl: string;
+  /** Failed attempts in a row, ten at most. */
+  failures: number;
+  failingSince: Date;
+  /** Nothing is sent until then. */
+  openUntil?: Date;
+  /** Its unfinished deliveries, at most 10,000 of each day. */
+  waiting: number;
+}
+
+type FailingRow = Omit<FailingTarget, 'openUntil' | 'waiting'> & { openUntil: Date | null };
+
+export const LIST_FAILING = prepared<{ limit: number }, FailingRow>(
+  'overview.failing',
+  `
+SELECT id AS "webhookId", account_id AS "accountId", target_url AS "targetUrl", failures,
+  failing_since AS "failingSince", open_until AS "openUntil"
+FROM webhooks WHERE failing_since IS NOT NULL AND enabled AND deleted_at IS NULL
+ORDER BY failing_since LIMIT @limit`,
+);
+
+/** The most waiting deliveries of a subscription and a day that are counted. */
+const MOST_WAITING = 10_000;
+
+/** In the order of the index on pending rows. */
+export function countWaitingOf(day: Day) {
+  return statement<{ webhookIds: string[] }, { webhookId: string; waiting: number }>(`
+SELECT w.id AS "webhookId", count(*)::integer AS waiting
+FROM unnest(@webhookIds::bigint[]) AS w(id) CROSS JOIN LATERAL (
+  SELECT FROM deliveries
+  WHERE webhook_id = w.id AND state = 'pending' AND ${withinDays('id', day)}
+  ORDER BY next_attempt_at LIMIT ${MOST_WAITING}
+) d
+GROUP BY w.id`);
+}
+
+export const NEWEST_MIGRATION = prepared<NoValues, { name: string }>(
+  'overview.migration',
+  'SELECT name FROM migrations ORDER BY id DESC LIMIT 1',
+);

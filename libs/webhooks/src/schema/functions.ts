@@ -1,0 +1,90 @@
+import type { Config } from '#libs/runtime';
+import { fromMatching } from '../event-kinds/domain/matching.js';
+import { DAYS_AHEAD } from '../partitions/partitions.module.js';
+import { DAYS_BEYOND } from '../retention/retention.statements.js';
+
+/**
+ * The functions with rules that may change. `migrate` applies them each time; the migrations keep the first versions.
+ * Before you change one, read {@link DatabaseSchema.script}.
+ */
+export const functions = ({ RETENTION_DAYS }: Config): string =>
+  retentionFunctions(RETENTION_DAYS) + NOTICES + `SELECT ensure_partitions(${DAYS_AHEAD});`;
+
+/** Only the owner of the database can change how long data is kept; a worker can keep it longer. */
+const retentionFunctions = (days: number): string => `
+CREATE OR REPLACE FUNCTION retention_days() RETURNS integer LANGUAGE sql STABLE RETURN ${days};
+
+CREATE OR REPLACE FUNCTION is_old_partition(part text) RETURNS boolean LANGUAGE sql STABLE
+SET search_path FROM CURRENT AS $$
+  SELECT part ~ '^(events|deliveries|attempts)_[0-9]{8}$'
+    AND right(part, 8)
+      <= to_char((now() AT TIME ZONE 'UTC')::date - retention_days() - ${DAYS_BEYOND}, 'YYYYMMDD')
+$$;
+
+-- Removes subscriptions that were deleted before the oldest kept delivery was created.
+CREATE OR REPLACE FUNCTION forget_webhooks(days integer, most integer) RETURNS integer
+LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  WITH forgotten AS (
+    DELETE FROM webhooks WHERE id IN (
+      SELECT id FROM webhooks
+      WHERE deleted_at
+          < now() - (greatest(days, retention_days()) + ${DAYS_BEYOND + 1}) * interval '24 hours'
+        AND NOT cancelling
+      ORDER BY deleted_at LIMIT most FOR UPDATE SKIP LOCKED
+    )
+    RETURNING id
+  )
+  SELECT count(*)::integer FROM forgotten
+$$;
+`;
+
+/**
+ * Tells an account's other subscriptions that one is failing, was switched off or has recovered: stores an event
+ * with a delivery for each subscription that matches it. Returns the event; null if no subscription matches. A worker
+ * calls this function because it may not insert events, and cannot create other events with it.
+ *
+ * The function is volatile, so it sees the row as the calling statement has just changed it. It locks no row.
+ * `sampleData()` has a sample of the data.
+ */
+const NOTICES = `
+CREATE OR REPLACE FUNCTION tell_of_webhook(about bigint, kind text, since timestamptz, disables_at timestamptz)
+RETURNS uuid LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  WITH subject AS (
+    SELECT * FROM webhooks
+    WHERE id = about AND kind IN ('webhookFailing', 'webhookDisabled', 'webhookRecovered')
+  ),
+  told AS (
+    SELECT account_id, application_id, kind AS event, 'all' AS resource FROM subject
+  ),
+  listening AS MATERIALIZED (
+    SELECT w.id, w.generation FROM told t CROSS JOIN LATERAL (
+      SELECT w.* ${fromMatching('t')}
+    ) w
+    WHERE w.id <> about
+  ),
+  notice AS (
+    INSERT INTO events (id, account_id, application_id, event, resource, occurred_at, created_at,
+      data)
+    SELECT new_uuid(now(), 1), account_id, application_id, kind, 'all', now(), now(),
+      json_strip_nulls(json_build_object(
+        'webhookId', id::text,
+        'name', name,
+        'event', event,
+        'targetUrl', regexp_replace(target_url, '//[^/?#]*@', '//'),
+        'failingSince', to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'disablesAt', to_char(disables_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'reason', CASE kind WHEN 'webhookDisabled' THEN disabled_reason END
+      ))::text
+    FROM subject WHERE EXISTS (SELECT FROM listening)
+    RETURNING id, account_id
+  ),
+  made AS (
+    INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
+      next_attempt_at, created_at)
+    SELECT new_uuid(now(), 1 + row_number() OVER ()), n.id, l.id, n.account_id, kind, l.generation,
+      now(), now()
+    FROM notice n CROSS JOIN listening l
+  )
+  SELECT id FROM notice
+$$;
+`;

@@ -1,0 +1,150 @@
+import { type DatabaseSchema, migrationOf } from '#libs/runtime';
+import { initial } from './initial-migration.js';
+
+/** Oldest first. A released one is never changed. */
+export const migrations: DatabaseSchema['migrations'] = [
+  initial,
+
+  /** Lists an account's deliveries in order. Writing to deliveries waits while it is built. */
+  migrationOf(
+    'DeliveriesOfAccount1763790000001',
+    'CREATE INDEX deliveries_account_idx ON deliveries (account_id, id)',
+  ),
+
+  /** Lists an account's events that matched no subscription. Earlier events count as matched. */
+  migrationOf(
+    'UnmatchedEvents1764010000001',
+    `ALTER TABLE events ADD COLUMN unmatched boolean NOT NULL DEFAULT false;
+  CREATE INDEX events_unmatched_idx ON events (account_id, id) WHERE unmatched`,
+  ),
+
+  /** What an attempt sent, and how long each part of it took (`sentText`). Earlier attempts have neither. */
+  migrationOf('AttemptRequests1764010000002', 'ALTER TABLE attempts ADD COLUMN sent text'),
+
+  /**
+   * Attempts by subscription, time, outcome and answer time (`AttemptCounter`). webhook_id: 0 counts all of the
+   * account's subscriptions.
+   */
+  migrationOf(
+    'AttemptCounts1764032400003',
+    `
+CREATE TABLE attempt_counts (
+  account_id bigint NOT NULL,
+  webhook_id bigint NOT NULL,
+  at timestamptz NOT NULL,
+  outcome text NOT NULL,
+  bin smallint NOT NULL,
+  count integer NOT NULL,
+  CONSTRAINT attempt_counts_pkey PRIMARY KEY (account_id, webhook_id, at, outcome, bin)
+) WITH (fillfactor = 80);
+CREATE INDEX attempt_counts_at_idx ON attempt_counts (at);
+`,
+  ),
+
+  /**
+   * Replays of a whole account, and with further filters. webhook_id: null for all subscriptions of the account.
+   * generation: null if the replay has parts, one for each subscription that it has not finished; their columns
+   * mean the same as those of a replay without parts. Earlier workers skip a replay without a generation, because
+   * they would ignore its filters.
+   */
+  migrationOf(
+    'ReplaysOfAccounts1764040000006',
+    `
+ALTER TABLE replays
+  ALTER COLUMN webhook_id DROP NOT NULL,
+  ALTER COLUMN generation DROP NOT NULL,
+  ADD COLUMN event text,
+  ADD COLUMN application_id bigint,
+  ADD COLUMN status text;
+CREATE INDEX replays_account_idx ON replays (account_id, id) WHERE webhook_id IS NULL;
+
+CREATE TABLE replay_parts (
+  replay_id uuid NOT NULL,
+  webhook_id bigint NOT NULL,
+  generation integer NOT NULL,
+  after uuid NOT NULL,
+  CONSTRAINT replay_parts_pkey PRIMARY KEY (replay_id, webhook_id)
+) WITH (fillfactor = 80);
+CREATE INDEX replay_parts_webhook_idx ON replay_parts (webhook_id, replay_id);
+`,
+  ),
+
+  /**
+   * Tells an account's other subscriptions that one is failing, was switched off or has recovered: stores an event
+   * with a delivery for each that is for this kind of notice, at account level or of the same application.
+   * Returns the event; null if there is no such subscription. A worker can say nothing else with it, which is
+   * why it calls this instead of inserting events itself.
+   *
+   * The function is volatile, so it sees the row as the calling statement has just changed it. It locks no row.
+   */
+  migrationOf(
+    'Notices1764050400007',
+    `
+CREATE FUNCTION tell_of_webhook(about bigint, kind text, since timestamptz, disables_at timestamptz)
+RETURNS uuid LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  WITH subject AS (
+    SELECT * FROM webhooks
+    WHERE id = about AND kind IN ('webhookFailing', 'webhookDisabled', 'webhookRecovered')
+  ),
+  listening AS MATERIALIZED (
+    SELECT w.id, w.generation
+    FROM subject s CROSS JOIN LATERAL (
+      SELECT * FROM webhooks
+      WHERE account_id = s.account_id AND application_id IS NULL AND deleted_at IS NULL
+      UNION ALL
+      SELECT * FROM webhooks WHERE application_id = s.application_id AND deleted_at IS NULL
+    ) w
+    WHERE w.id <> s.id AND w.enabled AND w.event = kind AND w.resource = 'all'
+  ),
+  notice AS (
+    INSERT INTO events (id, account_id, application_id, event, resource, occurred_at, created_at,
+      data)
+    SELECT new_uuid(now(), 1), account_id, application_id, kind, 'all', now(), now(),
+      json_strip_nulls(json_build_object(
+        'webhookId', id::text,
+        'name', name,
+        'event', event,
+        'targetUrl', regexp_replace(target_url, '//[^/?#]*@', '//'),
+        'failingSince', to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'disablesAt', to_char(disables_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'reason', CASE kind WHEN 'webhookDisabled' THEN disabled_reason END
+      ))::text
+    FROM subject WHERE EXISTS (SELECT FROM listening)
+    RETURNING id, account_id
+  ),
+  made AS (
+    INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
+      next_attempt_at, created_at)
+    SELECT new_uuid(now(), 1 + row_number() OVER ()), n.id, l.id, n.account_id, kind, l.generation,
+      now(), now()
+    FROM notice n CROSS JOIN listening l
+  )
+  SELECT id FROM notice
+$$;
+REVOKE EXECUTE ON FUNCTION tell_of_webhook(bigint, text, timestamptz, timestamptz) FROM PUBLIC;
+`,
+  ),
+
+  /** For the overview, which shows the targets that have failed for the longest time. */
+  migrationOf(
+    'FailingWebhooks1764050400008',
+    `CREATE INDEX webhooks_failing_idx ON webhooks (failing_since)
+   WHERE failing_since IS NOT NULL AND enabled AND deleted_at IS NULL`,
+  ),
+
+  /**
+   * Counts the deliveries that were added to an event since its acceptance, to limit them. What processes of earlier
+   * versions added does not count.
+   */
+  migrationOf(
+    'AddedDeliveries1764136800009',
+    'ALTER TABLE events ADD COLUMN added integer NOT NULL DEFAULT 0',
+  ),
+
+  /** Finds running replays of an account, and those that ended long ago, without reading all of them. */
+  migrationOf(
+    'ReplayLooks1764136800010',
+    `CREATE INDEX replays_running_account_idx ON replays (account_id, id) WHERE state = 'running';
+  CREATE INDEX replays_completed_idx ON replays (completed_at) WHERE completed_at IS NOT NULL`,
+  ),
+];

@@ -1,0 +1,192 @@
+import { Injectable } from '@nestjs/common';
+import { statement, TypeOrmTransactions } from '#libs/runtime';
+import { NotFoundError } from '#libs/kernel';
+import type { Attempt, Delivery } from '../deliveries/domain/delivery.js';
+import type { Webhook } from '../subscriptions/domain/webhook.js';
+import {
+  ATTEMPT_COLUMNS,
+  attemptOf,
+  type AttemptRow,
+} from '../deliveries/infrastructure/attempts.statements.js';
+import { byDay, daysAtOnce, type Span, spansOf, within } from '../partitions/partition-days.js';
+import {
+  boundsOfSpan,
+  deliveryOf,
+  type DeliveryRow,
+  shown,
+} from '../deliveries/infrastructure/shown-delivery.statements.js';
+import { boundsOf } from '../partitions/row-lookups.js';
+import { WebhooksService } from '../subscriptions/domain/webhooks.service.js';
+import type { Entry } from './activity-log.js';
+
+/** A change as it is shown: with its subject as it is now. */
+export type ShownChange =
+  | { kind: 'delivery'; delivery: Delivery }
+  | { kind: 'attempt'; delivery: Delivery; attempt: Attempt }
+  | { kind: 'webhook'; webhook: Webhook }
+  | { kind: 'interrupted' };
+
+/** How many days {@link findDeliveries} and {@link findAttempts} may cover. */
+const DAYS_FOUND = daysAtOnce('deliveries', 'events', 'attempts');
+
+interface Wanted {
+  accountId: string;
+  /** Deliveries. */
+  ids: string[];
+  /** Events, and the bounds of the ids of what was created with each. */
+  eventIds: string[];
+  least: string[];
+  greatest: string[];
+}
+
+/** Deliveries by their ids and by their events. Not prepared, so that it opens the span's partitions only. */
+export function findDeliveries(span: Span) {
+  return statement<Wanted, DeliveryRow>(`${shown(
+    boundsOfSpan(span),
+    `(
+    SELECT * FROM deliveries d
+    WHERE d.id = ANY (@ids::uuid[]) AND ${within('d.id', span)} AND d.account_id = @accountId
+    UNION
+    SELECT d.* FROM unnest(@eventIds::uuid[], @least::uuid[], @greatest::uuid[]) g(event_id, least, greatest)
+    CROSS JOIN LATERAL (
+      SELECT * FROM deliveries d
+      WHERE d.id BETWEEN g.least AND g.greatest AND ${within('d.id', span)}
+        AND d.account_id = @accountId AND d.event_id = g.event_id
+      OFFSET 0
+    ) d
+  )`,
+  )}
+  ORDER BY d.id`);
+}
+
+/** Attempts of deliveries by their numbers, in pairs. */
+export function findAttempts(span: Span) {
+  return statement<{ deliveryIds: string[]; numbers: number[] }, AttemptRow>(`
+  SELECT g.delivery_id AS "deliveryId", a.*
+  FROM unnest(@deliveryIds::uuid[], @numbers::integer[]) g(delivery_id, number)
+  CROSS JOIN LATERAL (
+    SELECT ${ATTEMPT_COLUMNS} FROM attempts
+    WHERE delivery_id = g.delivery_id AND ${within('delivery_id', span)} AND take >= g.number
+      AND number = g.number
+    ORDER BY take LIMIT 1
+  ) a`);
+}
+
+/** Loads the subjects of changes from PostgreSQL, with one or two statements for a batch of entries. */
+@Injectable()
+export class ActivityReader {
+  constructor(
+    private readonly transactions: TypeOrmTransactions,
+    private readonly webhooks: WebhooksService,
+  ) {}
+
+  /** The shown changes of each entry, in order. Subjects that are gone, or belong to others, are left out. */
+  async read(accountId: string, entries: readonly Entry[]): Promise<ShownChange[][]> {
+    const deliveries = await this.deliveriesOf(accountId, entries);
+    const attempts = await this.attemptsOf(entries);
+    const webhooks = await this.webhooksOf(accountId, entries);
+    const changes = entries.map(({ change }): ShownChange[] => {
+      if (change === 'interrupted') return [{ kind: change }];
+      const { kind, id } = change;
+      if (kind === 'webhook') {
+        const webhook = webhooks.get(id);
+        return webhook ? [{ kind, webhook }] : [];
+      }
+      const about = deliveries.filter((one) => (kind === 'event' ? one.eventId : one.id) === id);
+      return about.flatMap((delivery): ShownChange[] => {
+        const attempt = kind === 'attempt' && attempts.get(attemptKey(change));
+        const attempted: ShownChange[] = attempt ? [{ kind: 'attempt', delivery, attempt }] : [];
+        return [...attempted, { kind: 'delivery', delivery }];
+      });
+    });
+    return lastOfEach(changes);
+  }
+
+  private async deliveriesOf(accountId: string, entries: readonly Entry[]): Promise<Delivery[]> {
+    const wanted = idsOf(entries, 'event', 'delivery', 'attempt');
+    const events = new Set(idsOf(entries, 'event'));
+    const found = new Map<string, Delivery>();
+    for (const [span, ids] of inSpans(wanted)) {
+      const eventIds = ids.filter((id) => events.has(id));
+      const bounds = eventIds.map(boundsOf);
+      const rows = await this.transactions.query(findDeliveries(span), {
+        accountId,
+        ids: ids.filter((id) => !events.has(id)),
+        eventIds,
+        least: bounds.map(({ least }) => least),
+        greatest: bounds.map(({ greatest }) => greatest),
+      });
+      for (const row of rows) found.set(row.id, deliveryOf(row));
+    }
+    return [...found.values()];
+  }
+
+  private async attemptsOf(entries: readonly Entry[]): Promise<Map<string, Attempt>> {
+    const wanted = entries.flatMap(({ change }) =>
+      change !== 'interrupted' && change.kind === 'attempt' ? [change] : [],
+    );
+    const found = new Map<string, Attempt>();
+    for (const [span, ids] of inSpans(wanted.map(({ id }) => id))) {
+      const within = wanted.filter(({ id }) => ids.includes(id));
+      const rows = await this.transactions.query(findAttempts(span), {
+        deliveryIds: within.map(({ id }) => id),
+        numbers: within.map(({ number }) => number),
+      });
+      for (const row of rows) {
+        const key = attemptKey({ id: row.deliveryId, number: row.number });
+        found.set(key, attemptOf(row));
+      }
+    }
+    return found;
+  }
+
+  private async webhooksOf(
+    accountId: string,
+    entries: readonly Entry[],
+  ): Promise<Map<string, Webhook>> {
+    const found = new Map<string, Webhook>();
+    for (const id of new Set(idsOf(entries, 'webhook'))) {
+      try {
+        found.set(id, await this.webhooks.get(accountId, id));
+      } catch (error) {
+        if (!(error instanceof NotFoundError)) throw error;
+      }
+    }
+    return found;
+  }
+}
+
+function idsOf(entries: readonly Entry[], ...kinds: string[]): string[] {
+  return entries.flatMap(({ change }) =>
+    change !== 'interrupted' && kinds.includes(change.kind) ? [change.id] : [],
+  );
+}
+
+/** Shows the subject of several entries once, with the last of them, because it is shown as it is now. */
+function lastOfEach(changes: ShownChange[][]): ShownChange[][] {
+  const shown = new Set<Delivery | Webhook>();
+  const isLast = (subject: Delivery | Webhook) => !shown.has(subject) && shown.add(subject);
+  return changes
+    .toReversed()
+    .map((ofEntry) =>
+      ofEntry.filter((one) => {
+        if (one.kind === 'delivery') return isLast(one.delivery);
+        return one.kind !== 'webhook' || isLast(one.webhook);
+      }),
+    )
+    .reverse();
+}
+
+function attemptKey({ id, number }: { id: string; number: number }): string {
+  return `${id} ${number}`;
+}
+
+/** The ids grouped by spans of days, so that a statement opens only their partitions. */
+function inSpans(ids: readonly string[]): [Span, string[]][] {
+  const days = byDay(new Set(ids), (id) => id);
+  const newest = [...days.keys()].sort((one, other) => other - one);
+  return spansOf(newest, DAYS_FOUND).map((span) => [
+    span,
+    newest.filter((day) => day >= span.first && day <= span.last).flatMap((day) => days.get(day)!),
+  ]);
+}
