@@ -1032,19 +1032,22 @@ WITH
 -- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
 -- other, whether they are of it alone or of its account.
 job AS MATERIALIZED (
-  SELECT r.id, r.states, w.id AS target, w.generation AS present
+  SELECT r.id, r.states, w.id AS target, w.generation AS present,
+    $1::boolean AND NOT EXISTS (
+      SELECT FROM replay_parts o WHERE o.replay_id = r.id AND o.webhook_id <> w.id
+    ) AS is_last
   FROM replays r JOIN replay_parts p ON p.replay_id = r.id
     JOIN webhooks w ON w.id = p.webhook_id
   WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL
     AND w.generation = p.generation
     AND NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false))
     AND NOT EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id)
-    AND r.id = $1 AND w.id = $2 AND p.after = $3
+    AND r.id = $2 AND w.id = $3 AND p.after = $4
   FOR UPDATE OF r, p SKIP LOCKED
 ),
 -- Skips deliveries whose state has changed since they were found.
 chosen AS MATERIALIZED (
-  SELECT d.id, job.present FROM job CROSS JOIN unnest($4::uuid[]) AS n(id)
+  SELECT d.id, job.present FROM job CROSS JOIN unnest($5::uuid[]) AS n(id)
   JOIN LATERAL (SELECT * FROM deliveries WHERE id = n.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE) d ON d.id = n.id
   WHERE d.state = ANY (job.states)
 ),
@@ -1065,14 +1068,17 @@ marked AS (
   WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM started)
 ),
 advanced AS (
-  UPDATE replay_parts p SET after = $5 FROM job
-  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT $6::boolean
+  UPDATE replay_parts p SET after = $6 FROM job
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT $1::boolean
 ),
 ended AS (
   DELETE FROM replay_parts p USING job
-  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND $6
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND $1
 )
-UPDATE replays r SET replayed = r.replayed + (SELECT count(*) FROM started)
+UPDATE replays r
+SET replayed = r.replayed + (SELECT count(*) FROM started),
+  state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
+  completed_at = CASE WHEN job.is_last THEN now() END
 FROM job WHERE r.id = job.id
 RETURNING r.id;
 

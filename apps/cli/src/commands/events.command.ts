@@ -17,8 +17,7 @@ const MAX_BATCH = 1_000;
 const MAX_BYTES = 1_000_000;
 
 /** The API's result for one event: accepted, or refused with an `error` sentence. */
-type EventAnswer =
-  { href: string; duplicate: boolean; deliveries: number } | { error: string };
+type EventAnswer = { href: string; duplicate: boolean; deliveries: number } | { error: string };
 
 /**
  * Sends events to an API in the way of a producer, in batches if there is more than one, and yields the results in

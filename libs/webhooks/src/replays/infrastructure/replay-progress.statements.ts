@@ -138,7 +138,7 @@ UPDATE replays SET state = 'cancelled', completed_at = now()
 WHERE id = ANY (ARRAY(SELECT id FROM ending WHERE webhook_id IS NOT NULL)) AND state = 'running'`,
 );
 
-/** Completes replays whose parts have all ended. */
+/** Completes replays without parts: their subscriptions were switched off, or two workers ended the last parts at once. */
 export const COMPLETE_REPLAYS = prepared<Ids>(
   'replays.complete',
   `
@@ -230,7 +230,10 @@ WITH
 -- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
 -- other, whether they are of it alone or of its account.
 job AS MATERIALIZED (
-  SELECT r.id, r.states, w.id AS target, w.generation AS present
+  SELECT r.id, r.states, w.id AS target, w.generation AS present,
+    @isEnd::boolean AND NOT EXISTS (
+      SELECT FROM replay_parts o WHERE o.replay_id = r.id AND o.webhook_id <> w.id
+    ) AS is_last
   FROM replays r JOIN replay_parts p ON p.replay_id = r.id
     JOIN webhooks w ON w.id = p.webhook_id
   WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL
@@ -270,7 +273,10 @@ ended AS (
   DELETE FROM replay_parts p USING job
   WHERE p.replay_id = job.id AND p.webhook_id = job.target AND @isEnd
 )
-UPDATE replays r SET replayed = r.replayed + (SELECT count(*) FROM started)
+UPDATE replays r
+SET replayed = r.replayed + (SELECT count(*) FROM started),
+  state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
+  completed_at = CASE WHEN job.is_last THEN now() END
 FROM job WHERE r.id = job.id
 RETURNING r.id`);
 }
