@@ -443,17 +443,12 @@ SELECT mine, done FROM alone LEFT JOIN LATERAL (
   WHERE mine AND to_regclass(quote_ident($1)) IS NOT NULL
 ) d ON true;
 
--- EARLIER_REPLAY, prepared as replays.earlier
+-- EARLIER_REPLAY
 SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS "agoMs"
 FROM replays
-WHERE webhook_id = $1 AND id >= least_uuid(now() - make_interval(secs => $2::float8 / 1000))
-ORDER BY id DESC OFFSET $3::integer - 1 LIMIT 1;
-
--- EARLIER_REPLAY_OF_ACCOUNT, prepared as replays.earlier_of_account
-SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS "agoMs"
-FROM replays
-WHERE webhook_id IS NULL AND account_id = $1 AND id >= least_uuid(now() - make_interval(secs => $2::float8 / 1000))
-ORDER BY id DESC OFFSET $3::integer - 1 LIMIT 1;
+WHERE (webhook_id = $1::bigint
+    OR $1::bigint IS NULL AND webhook_id IS NULL AND account_id = $2::bigint) AND id >= least_uuid(now() - make_interval(secs => $3::float8 / 1000))
+ORDER BY id DESC OFFSET $4::integer - 1 LIMIT 1;
 
 -- END_CANCELLING, prepared as canceller.end
 UPDATE webhooks w SET cancelling = false
@@ -941,38 +936,23 @@ UPDATE webhooks SET secret = $1, public_key = $2, retired_secrets = coalesce((
 ), '[]')
 WHERE id = $5;
 
--- START_REPLAY, prepared as replays.start
+-- START_REPLAY
 WITH replay AS (
   INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
     application_id, status, total, after)
   SELECT new_uuid(now(), 1), $1::bigint, $2::bigint, $3::timestamptz,
     $4::timestamptz, $5::text[], $6::text, $7::bigint, $8::text,
     $9::integer, $10::uuid
-  WHERE EXISTS (SELECT FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL)
-    AND (SELECT count(*) FROM replays WHERE webhook_id = $1 AND state = 'running') < 10
+  WHERE ($1::bigint IS NULL
+      OR EXISTS (SELECT FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL))
+    AND (SELECT count(*) FROM replays WHERE (webhook_id = $1::bigint
+    OR $1::bigint IS NULL AND webhook_id IS NULL AND account_id = $2::bigint) AND state = 'running') < 10
   RETURNING id
 ),
 parts AS (
   INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
   SELECT replay.id, p.webhook_id, p.generation, $10
   FROM replay, unnest($11::bigint[], $12::integer[]) AS p(webhook_id, generation)
-)
-SELECT id FROM replay;
-
--- START_REPLAY_OF_ACCOUNT, prepared as replays.start_of_account
-WITH replay AS (
-  INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
-    application_id, status, total, after)
-  SELECT new_uuid(now(), 1), NULL, $1::bigint, $2::timestamptz,
-    $3::timestamptz, $4::text[], $5::text, $6::bigint, $7::text,
-    $8::integer, $9::uuid
-  WHERE (SELECT count(*) FROM replays WHERE webhook_id IS NULL AND account_id = $1 AND state = 'running') < 10
-  RETURNING id
-),
-parts AS (
-  INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
-  SELECT replay.id, p.webhook_id, p.generation, $9
-  FROM replay, unnest($10::bigint[], $11::integer[]) AS p(webhook_id, generation)
 )
 SELECT id FROM replay;
 
@@ -1131,11 +1111,15 @@ GROUP BY w.id;
 -- countWaiting(…)
 SELECT count(*)::integer AS deliveries, min(created_at) AS since
 FROM (
-  SELECT d.created_at FROM deliveries d
-  WHERE d.webhook_id = $1 AND d.state = 'pending'
-    AND d.generation = (SELECT generation FROM webhooks WHERE id = $1)
-    AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
-  LIMIT $2::integer
+  SELECT d.created_at FROM webhooks w CROSS JOIN LATERAL (
+    SELECT created_at FROM deliveries
+    WHERE webhook_id = w.id AND state = 'pending' AND generation = w.generation
+      AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    LIMIT $1::integer
+  ) d
+  WHERE w.deleted_at IS NULL AND (w.id = $2::bigint
+    OR $2::bigint IS NULL AND w.account_id = $3::bigint)
+  LIMIT $1::integer
 ) d;
 
 -- countWaitingOf(…)
@@ -1146,19 +1130,6 @@ FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (
   ORDER BY next_attempt_at LIMIT 10000
 ) d
 GROUP BY w.id;
-
--- countWaitingOfAccount(…)
-SELECT count(*)::integer AS deliveries, min(created_at) AS since
-FROM (
-  SELECT d.created_at FROM webhooks w CROSS JOIN LATERAL (
-    SELECT created_at FROM deliveries
-    WHERE webhook_id = w.id AND state = 'pending' AND generation = w.generation
-      AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-    LIMIT $1::integer
-  ) d
-  WHERE w.account_id = $2 AND w.deleted_at IS NULL
-  LIMIT $1::integer
-) d;
 
 -- findAttempted(…)
 SELECT id FROM deliveries

@@ -10,12 +10,10 @@ import {
   countReplayable,
   DAYS_FOUND,
   EARLIER_REPLAY,
-  EARLIER_REPLAY_OF_ACCOUNT,
   FIND_REPLAY,
   OWNS_APPLICATION,
   type ReplayableValues,
   START_REPLAY,
-  START_REPLAY_OF_ACCOUNT,
   SUBSCRIPTIONS,
   SUBSCRIPTIONS_AT_ONCE,
 } from './replay.statements.js';
@@ -56,14 +54,12 @@ export class PostgresReplayStore extends ReplayStore {
     // It was switched off or deleted meanwhile.
     if (webhookId !== undefined && subscriptions.length === 0) return undefined;
     const values = {
-      ...{ ...asked, accountId, since, until: until.toISOString(), after, total: deliveries },
+      ...{ ...asked, accountId, webhookId, since, until: until.toISOString(), after },
+      total: deliveries,
       webhookIds: subscriptions.map(({ id }) => id),
       generations: subscriptions.map(({ generation }) => generation),
     };
-    const [started] =
-      webhookId === undefined
-        ? await this.transactions.query(START_REPLAY_OF_ACCOUNT, values)
-        : await this.transactions.query(START_REPLAY, { ...values, webhookId });
+    const [started] = await this.transactions.query(START_REPLAY, values);
     return started?.id;
   }
 
@@ -136,13 +132,10 @@ export class PostgresReplayStore extends ReplayStore {
   }
 
   async msUntilFewer(
-    { accountId, webhookId }: { accountId: string; webhookId: string | undefined },
+    of: { accountId: string; webhookId: string | undefined },
     limit: { times: number; withinMs: number },
   ): Promise<number> {
-    const [oldest] =
-      webhookId === undefined
-        ? await this.transactions.query(EARLIER_REPLAY_OF_ACCOUNT, { ...limit, accountId })
-        : await this.transactions.query(EARLIER_REPLAY, { ...limit, webhookId });
+    const [oldest] = await this.transactions.query(EARLIER_REPLAY, { ...of, ...limit });
     return oldest ? Math.max(limit.withinMs - oldest.agoMs, 1) : 0;
   }
 

@@ -33,14 +33,16 @@ export const SUBSCRIPTIONS = statement<
    ORDER BY id LIMIT ${SUBSCRIPTIONS_AT_ONCE}`,
 );
 
-/** Selects the `replays` of one subscription, or those of all subscriptions of an account. */
-const OF = {
-  webhook: 'webhook_id = @webhookId',
-  account: 'webhook_id IS NULL AND account_id = @accountId',
-};
+/**
+ * Selects the `replays` of one subscription or, without `@webhookId`, an account's replays of all its subscriptions.
+ * Its statements are not prepared, so that the planner sees which.
+ */
+const IS_ALIKE = `(webhook_id = @webhookId::bigint
+    OR @webhookId::bigint IS NULL AND webhook_id IS NULL AND account_id = @accountId::bigint)`;
 
 interface NewReplay extends Pick<ReplayFilter, 'states'> {
   accountId: string;
+  webhookId: string | undefined;
   since: string;
   until: string;
   after: string;
@@ -53,14 +55,20 @@ interface NewReplay extends Pick<ReplayFilter, 'states'> {
   generations: number[];
 }
 
-const NEW_REPLAY = (webhookId: string, condition: string) => `
+/**
+ * Does not count the deliveries itself. If it took longer than the caller waits, the replay would still
+ * start, and the caller would request it again.
+ */
+export const START_REPLAY = statement<NewReplay, { id: string }>(`
 WITH replay AS (
   INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
     application_id, status, total, after)
-  SELECT new_uuid(now(), 1), ${webhookId}, @accountId::bigint, @since::timestamptz,
+  SELECT new_uuid(now(), 1), @webhookId::bigint, @accountId::bigint, @since::timestamptz,
     @until::timestamptz, @states::text[], @event::text, @applicationId::bigint, @status::text,
     @total::integer, @after::uuid
-  WHERE ${condition} < ${MAX_RUNNING}
+  WHERE (@webhookId::bigint IS NULL
+      OR EXISTS (SELECT FROM webhooks WHERE id = @webhookId AND enabled AND deleted_at IS NULL))
+    AND (SELECT count(*) FROM replays WHERE ${IS_ALIKE} AND state = 'running') < ${MAX_RUNNING}
   RETURNING id
 ),
 parts AS (
@@ -68,51 +76,17 @@ parts AS (
   SELECT replay.id, p.webhook_id, p.generation, @after
   FROM replay, unnest(@webhookIds::bigint[], @generations::integer[]) AS p(webhook_id, generation)
 )
-SELECT id FROM replay`;
+SELECT id FROM replay`);
 
-const running = (of: string) => `(SELECT count(*) FROM replays WHERE ${of} AND state = 'running')`;
-
-/**
- * Does not count the deliveries itself. If it took longer than the caller waits, the replay would still
- * start, and the caller would request it again.
- */
-export const START_REPLAY = prepared<NewReplay & { webhookId: string }, { id: string }>(
-  'replays.start',
-  NEW_REPLAY(
-    '@webhookId::bigint',
-    `EXISTS (SELECT FROM webhooks WHERE id = @webhookId AND enabled AND deleted_at IS NULL)
-    AND ${running(OF.webhook)}`,
-  ),
-);
-
-/** Starts a replay of all subscriptions. */
-export const START_REPLAY_OF_ACCOUNT = prepared<NewReplay, { id: string }>(
-  'replays.start_of_account',
-  NEW_REPLAY('NULL', running(OF.account)),
-);
-
-const EARLIER = (of: string) => `
+/** Age of the `times`-th newest replay, if it is within `withinMs`. */
+export const EARLIER_REPLAY = statement<
+  { accountId: string; webhookId: string | undefined; times: number; withinMs: number },
+  { agoMs: number }
+>(`
 SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS "agoMs"
 FROM replays
-WHERE ${of} AND id >= least_uuid(now() - make_interval(secs => @withinMs::float8 / 1000))
-ORDER BY id DESC OFFSET @times::integer - 1 LIMIT 1`;
-
-interface Limit {
-  times: number;
-  withinMs: number;
-}
-
-/** Age of the `times`-th newest replay of a subscription, if it is within `withinMs`. */
-export const EARLIER_REPLAY = prepared<Limit & { webhookId: string }, { agoMs: number }>(
-  'replays.earlier',
-  EARLIER(OF.webhook),
-);
-
-/** The same for an account's replays of all its subscriptions. */
-export const EARLIER_REPLAY_OF_ACCOUNT = prepared<Limit & { accountId: string }, { agoMs: number }>(
-  'replays.earlier_of_account',
-  EARLIER(OF.account),
-);
+WHERE ${IS_ALIKE} AND id >= least_uuid(now() - make_interval(secs => @withinMs::float8 / 1000))
+ORDER BY id DESC OFFSET @times::integer - 1 LIMIT 1`);
 
 export const FIND_REPLAY = prepared<{ id: string; accountId: string }, RowOf<Replay>>(
   'replays.find',

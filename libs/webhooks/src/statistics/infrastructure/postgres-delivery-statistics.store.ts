@@ -26,7 +26,7 @@ const NEWEST = 1_000;
 /** Most waiting deliveries that are counted. */
 const MOST_WAITING = 100_000;
 
-/** How many days {@link findAttempted}, {@link countWaiting} and {@link countWaitingOfAccount} may cover. */
+/** How many days {@link findAttempted} and {@link countWaiting} may cover. */
 const DAYS_OF_DELIVERIES = daysAtOnce('deliveries');
 /** How many days {@link listAttemptsOf} may cover. */
 const DAYS_OF_ATTEMPTS = daysAtOnce('attempts');
@@ -50,27 +50,12 @@ FROM unnest(@ids::uuid[]) AS d(id) CROSS JOIN LATERAL (
 ORDER BY a.at DESC LIMIT @limit`);
 }
 
-interface WaitingRow {
-  deliveries: number;
-  since: Date | null;
-}
-
-/** Counts at most `limit` of them. */
+/** Counts at most `limit` waiting deliveries, of a subscription or else of all of an account. */
 export function countWaiting(span: Span) {
-  return statement<{ webhookId: string; limit: number }, WaitingRow>(`
-SELECT count(*)::integer AS deliveries, min(created_at) AS since
-FROM (
-  SELECT d.created_at FROM deliveries d
-  WHERE d.webhook_id = @webhookId AND d.state = 'pending'
-    AND d.generation = (SELECT generation FROM webhooks WHERE id = @webhookId)
-    AND ${within('d.id', span)}
-  LIMIT @limit::integer
-) d`);
-}
-
-/** Counts at most `limit` of those of all subscriptions. */
-export function countWaitingOfAccount(span: Span) {
-  return statement<{ accountId: string; limit: number }, WaitingRow>(`
+  return statement<
+    { webhookId: string | undefined; accountId: string | undefined; limit: number },
+    { deliveries: number; since: Date | null }
+  >(`
 SELECT count(*)::integer AS deliveries, min(created_at) AS since
 FROM (
   SELECT d.created_at FROM webhooks w CROSS JOIN LATERAL (
@@ -79,7 +64,8 @@ FROM (
       AND ${within('id', span)}
     LIMIT @limit::integer
   ) d
-  WHERE w.account_id = @accountId AND w.deleted_at IS NULL
+  WHERE w.deleted_at IS NULL AND (w.id = @webhookId::bigint
+    OR @webhookId::bigint IS NULL AND w.account_id = @accountId::bigint)
   LIMIT @limit::integer
 ) d`);
 }
@@ -93,7 +79,10 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
 
   async of(webhook: Pick<Webhook, 'id' | 'createdAt'>): Promise<DeliveryStatistics> {
     const outcomes = outcomesOf(await this.newestAttempts(webhook));
-    return { ...outcomes, waiting: await this.waiting(webhook) };
+    const waiting = await this.waitingIn(this.spansOf(webhook), {
+      ...{ webhookId: webhook.id, accountId: undefined },
+    });
+    return { ...outcomes, waiting };
   }
 
   /**
@@ -122,34 +111,27 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
   waitingOf(accountId: string): Promise<Waiting> {
     const { query } = this.transactions;
     const spans = newestFirst(query, 'deliveries', DAYS_OF_DELIVERIES, daysListed({}));
-    return waitingIn(spans, (span, limit) =>
-      query(countWaitingOfAccount(span), { accountId, limit }),
-    );
+    return this.waitingIn(spans, { webhookId: undefined, accountId });
   }
 
-  private waiting(webhook: Pick<Webhook, 'id' | 'createdAt'>): Promise<Waiting> {
-    return waitingIn(this.spansOf(webhook), (span, limit) =>
-      this.transactions.query(countWaiting(span), { webhookId: webhook.id, limit }),
-    );
+  /** Counts span by span, at most {@link MOST_WAITING}. */
+  private async waitingIn(
+    spans: AsyncIterable<Span>,
+    of: { webhookId: string | undefined; accountId: string | undefined },
+  ): Promise<Waiting> {
+    let [deliveries, since] = [0, undefined as Date | undefined];
+    for await (const span of spans) {
+      const values = { ...of, limit: MOST_WAITING - deliveries };
+      const [row] = await this.transactions.query(countWaiting(span), values);
+      deliveries += row?.deliveries ?? 0;
+      since = row?.since ?? since;
+      if (deliveries >= MOST_WAITING) break;
+    }
+    return { deliveries, ...(since && { since }) };
   }
 
   private spansOf(webhook: Pick<Webhook, 'id' | 'createdAt'>): AsyncGenerator<Span> {
     const range = { ...daysListed({}), first: firstDayOf(webhook.createdAt) };
     return newestFirst(this.transactions.query, 'deliveries', DAYS_OF_DELIVERIES, range);
   }
-}
-
-/** Counts span by span, at most {@link MOST_WAITING}. */
-async function waitingIn(
-  spans: AsyncIterable<Span>,
-  count: (span: Span, limit: number) => Promise<{ deliveries: number; since: Date | null }[]>,
-): Promise<Waiting> {
-  let [deliveries, since] = [0, undefined as Date | undefined];
-  for await (const span of spans) {
-    const [row] = await count(span, MOST_WAITING - deliveries);
-    deliveries += row?.deliveries ?? 0;
-    since = row?.since ?? since;
-    if (deliveries >= MOST_WAITING) break;
-  }
-  return { deliveries, ...(since && { since }) };
 }
