@@ -91,7 +91,7 @@ it('gathers items for a while, or until the batch is full', async () => {
       },
       { maxItems: 2, gatherMs },
     );
-  const group = gathering(20);
+  const group = gathering(500);
   const first = group.one(1);
   await later();
   await Promise.all([first, group.one(2)]);
