@@ -3545,7 +3545,7 @@ export interface components {
             };
         };
         /** @description `webhook_limit_reached`: The account, or the application, has as many webhook subscriptions as it may. */
-        WebhookLimitReachedError: {
+        WebhookLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3860,7 +3860,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookLimitReachedError"];
+            403: components["responses"]["WebhookLimitReached"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["BodyTooLarge"];
@@ -4204,7 +4204,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookLimitReachedError"];
+            403: components["responses"]["WebhookLimitReached"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUse"];
