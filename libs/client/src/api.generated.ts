@@ -39,7 +39,7 @@ export interface paths {
         get: operations["applicationsShow"];
         /**
          * Update an application
-         * @description Changes the given fields. Afterwards, it must have `voiceUrl` or `messagingUrl`.
+         * @description Changes the given fields. Afterwards, `voiceUrl` or `messagingUrl` is required.
          */
         put: operations["applicationsUpdate"];
         post?: never;

@@ -50,7 +50,7 @@ export const applicationsRoutes = [
       },
       update: {
         summary: 'Update an application',
-        about: 'Changes the given fields. Afterwards, it must have `voiceUrl` or `messagingUrl`.',
+        about: 'Changes the given fields. Afterwards, `voiceUrl` or `messagingUrl` is required.',
         examples: {
           rename: { name: 'Shop 2' },
           onlyMessaging: { voiceUrl: null, messagingUrl: 'https://shop.example.com/sms' },
