@@ -104,9 +104,18 @@ export class FuzzRun {
     return (this.owner ??= await this.newAccount());
   }
 
-  private newAccount(places?: readonly string[]): Promise<Belongings> {
+  private async newAccount(places?: readonly string[]): Promise<Belongings> {
     this.accounts += 1;
-    return accountWithEverything(this.installation, `fuzz-${this.accounts}`, places);
+    const account = await accountWithEverything(this.installation, `fuzz-${this.accounts}`, places);
+    // An account lasts a few requests only, and just a finished delivery can be redelivered.
+    if (this.accounts % 2 === 0) {
+      await this.installation.database.query(
+        `UPDATE deliveries SET state = 'cancelled', reason = 'requested', completed_at = now()
+         WHERE id = $1`,
+        [account.ids.get('deliveries') ?? null],
+      );
+    }
+    return account;
   }
 
   /** Replaces missing or full resources before the next request. */
