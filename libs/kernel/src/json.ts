@@ -224,7 +224,7 @@ export function jsonErrorAt(text: string): number {
   return text.length;
 }
 
-/** The index after the characters of a string: that of the closing quote or of an invalid character. */
+/** The index of a string's closing quote, or of its first invalid character. */
 function pastCharacters(text: string, from: number): number {
   let at = past(PLAIN, text, from);
   for (let end = past(ESCAPE, text, at); end > at; end = past(ESCAPE, text, at)) {

@@ -45,7 +45,7 @@ WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::re
  */
 export const DAYS_BEYOND = 2;
 
-/** How many days data is kept: the worker's setting, or that of the last `migrate` if it is higher. */
+/** How many days data is kept: the worker's setting, or the last `migrate`'s if higher. */
 export async function daysKept(run: Run, configured: number): Promise<number> {
   const [row] = await run(KEPT_DAYS, { configured });
   return row?.days ?? configured;
