@@ -136,8 +136,15 @@ it('shows when a subscription is changed, and how its health changes', async () 
   await stream.until(({ name, data }) => name === 'webhook' && data.includes('Renamed'));
   const showsHealth = (state: string) =>
     stream.until(({ name, data }) => name === 'webhook' && data.includes(`"state":"${state}"`));
-  await report();
+  const failing = await report();
   await showsHealth('failing');
+  // A retry that ended later would be one more failure, and keep the subscription paused.
+  await stream.until(
+    ({ name, data }) =>
+      name === 'delivery' &&
+      (JSON.parse(data) as Delivery).eventId === failing &&
+      (JSON.parse(data) as Delivery).attempts === 2,
+  );
   await database.query(
     `UPDATE webhooks SET failures = 9, failing_since = now() - interval '1 hour' WHERE id = $1`,
     [webhook],
