@@ -1740,7 +1740,7 @@ export interface components {
              *
              *     - `gone`: the target answered 410
              *     - `no_attempts_left`: every attempt failed
-             *     - `failing`: the subscription was switched off, as every attempt had failed for five days
+             *     - `failing`: the subscription was switched off, as every attempt had failed for 5 days
              *     - `disabled`: the subscription was switched off
              *     - `deleted`: the subscription was deleted
              *     - `requested`: the customer cancelled it
@@ -1897,7 +1897,7 @@ export interface components {
              *
              *     - `gone`: the target answered 410
              *     - `no_attempts_left`: every attempt failed
-             *     - `failing`: the subscription was switched off, as every attempt had failed for five days
+             *     - `failing`: the subscription was switched off, as every attempt had failed for 5 days
              *     - `disabled`: the subscription was switched off
              *     - `deleted`: the subscription was deleted
              *     - `requested`: the customer cancelled it
@@ -3075,7 +3075,7 @@ export interface components {
              * @description Why the service switched it off.
              *
              *     - `gone`: the target answered 410
-             *     - `failing`: every attempt failed for five days
+             *     - `failing`: every attempt failed for 5 days
              * @example gone
              * @enum {string}
              */

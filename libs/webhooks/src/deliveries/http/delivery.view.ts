@@ -9,6 +9,7 @@ import type {
   DeliveryState,
 } from '../domain/delivery.js';
 import { namesAddress } from '../../subscriptions/domain/target-url.js';
+import { FAILING_DAYS } from '../../event-kinds/domain/event-kinds.js';
 import { eventKind, resourceOrAll } from '../../event-kinds/http/choices.schema.js';
 
 const { optional } = schema;
@@ -25,7 +26,7 @@ const STATES: Record<DeliveryState, string> = {
 const REASONS: Record<DeliveryReason, string> = {
   gone: 'the target answered 410',
   no_attempts_left: 'every attempt failed',
-  failing: 'the subscription was switched off, as every attempt had failed for five days',
+  failing: `the subscription was switched off, as every attempt had failed for ${String(FAILING_DAYS)} days`,
   disabled: 'the subscription was switched off',
   deleted: 'the subscription was deleted',
   requested: 'the customer cancelled it',

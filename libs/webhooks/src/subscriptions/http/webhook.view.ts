@@ -5,6 +5,7 @@ import type { RecentActivity } from '../recent-activity.js';
 import { SIGNATURES } from '../domain/signing-key.js';
 import type { DisabledReason } from '../domain/subscription-life.js';
 import type { TargetHealth, Webhook } from '../domain/webhook.js';
+import { FAILING_DAYS } from '../../event-kinds/domain/event-kinds.js';
 import { eventKind } from '../../event-kinds/http/choices.schema.js';
 import { HeadersSchema, RetryPolicySchema, shownHeaders } from './webhook-parts.js';
 
@@ -20,7 +21,7 @@ const HEALTH_STATES: Record<TargetHealth['state'], string> = {
 
 const DISABLED_REASONS: Record<DisabledReason, string> = {
   gone: 'the target answered 410',
-  failing: 'every attempt failed for five days',
+  failing: `every attempt failed for ${String(FAILING_DAYS)} days`,
 };
 
 const SECRET = schema.text(
