@@ -60,7 +60,7 @@ export class CreateApplicationDto extends ApplicationDto {
   })
   platform?: string;
 
-  application(): NewApplication {
+  application(): Required<NewApplication> {
     return {
       name: this.name,
       voiceUrl: this.voiceUrl,
@@ -89,7 +89,7 @@ export class UpdateApplicationDto extends ApplicationDto {
   @Is(apiTypePart)
   platform?: string;
 
-  changes(): ApplicationChanges {
+  changes(): Required<ApplicationChanges> {
     return {
       name: this.name,
       voiceUrl: this.voiceUrl,

@@ -30,6 +30,7 @@ export function applicationValues(application: Schemas['Application']): Applicat
   };
 }
 
+/** What a change to an empty value clears. */
 const CLEARABLE: readonly string[] = ['voiceUrl', 'messagingUrl'];
 
 /** The body of a request that creates an application, or changes one with these values. */

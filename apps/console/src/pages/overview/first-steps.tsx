@@ -51,7 +51,7 @@ export function FirstSteps() {
           isDone={false}
           action={<SendTestEvent {...(isSubscribed && { className: 'primary' })} />}
         >
-          It is signed, delivered and retried like a real event.
+          It is signed and delivered like a real event, but not retried.
         </Step>
       </ol>
     </section>

@@ -56,7 +56,7 @@ export function SendTestEvent({ className }: { className?: string }) {
           {() => (
             <Field
               label="To the subscription"
-              hint="It is signed, delivered and retried like a real event."
+              hint="It is signed and delivered like a real event, but not retried."
             >
               <select name="webhook" autoFocus>
                 {choices.map((one) => (

@@ -193,7 +193,7 @@ export class UpdateWebhookDto extends WebhookDto {
   @Is(oneOf(SIGNATURES, SignatureSchema))
   signature?: Signature;
 
-  changes(): WebhookChanges {
+  changes(): Required<Omit<WebhookChanges, 'paused'>> {
     return {
       name: this.name,
       event: this.event,
