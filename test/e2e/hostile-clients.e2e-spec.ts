@@ -8,7 +8,7 @@ import { startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { largeSubscriptions } from '../support/rows.js';
 
-/** The API's heap limit: a flood that is kept in memory would end the process. */
+/** The API's heap limit. An API that kept a flood in memory would crash. */
 const HEAP_MB = 256;
 const EVENTS = 50_000;
 const ATTEMPTS = 5_000;
@@ -104,19 +104,22 @@ function json(body: object): string {
 const FLOODS: [what: string, sends: () => Send[]][] = [
   ['requests lists and does not read them', () => unread(150, '/v1/webhooks?scope=all')],
   ['requests pages and does not read them', () => unread(50, '/v1/webhooks?scope=all&limit=1000')],
-  ['requests a long attempt log', () => unread(50, `/v1/deliveries/${delivery}`)],
   [
-    'requests all pages of a long attempt log',
+    'requests a long attempt log and does not read it',
+    () => unread(50, `/v1/deliveries/${delivery}`),
+  ],
+  [
+    'requests all pages of a long attempt log and does not read them',
     () => unread(20, `/v1/deliveries/${delivery}/attempts?limit=1000`),
   ],
   [
     'pipelines requests',
     () => [{ connections: 4, bytes: get('/v1/webhooks?limit=1000&scope=all').repeat(2_000) }],
   ],
-  ['reads an event of 1,500 deliveries again and again', () => repeated(30, `GET ${told}`)],
-  ['requests an event of 1,500 deliveries and does not read it', () => unread(200, told)],
+  ['repeatedly reads an event with 1,500 deliveries', () => repeated(30, `GET ${told}`)],
+  ['requests an event with 1,500 deliveries and does not read it', () => unread(200, told)],
   [
-    'sends an event to the same subscription again and again',
+    'repeatedly sends an event to the same subscription',
     () => repeated(30, `POST ${told}/deliveries`, { webhookId: toldOf }),
   ],
   [
@@ -130,7 +133,7 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
     ],
   ],
   [
-    'counts, filters, listens and logs in again and again',
+    'repeatedly counts, filters, listens and logs in',
     () => {
       const asked: [line: string, body?: object][] = [
         ['GET /v1/stats?buckets=500'],
@@ -148,11 +151,11 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
     },
   ],
   [
-    'opens streams and leaves before they begin, or soon after',
+    'opens streams and disconnects before they begin or soon after',
     () => [{ connections: 40, bytes: get('/v1/stream'), leavesWithinMs: 500 }],
   ],
   [
-    'sends bodies that do not end',
+    'sends bodies that never end',
     () => [
       {
         connections: 120,
@@ -190,7 +193,7 @@ describe('an account that', () => {
     const during = p99(await flooded(api.url, sends(), () => callsOf(bystander, application, ms)));
     const memory = api.memory();
     console.log(
-      `${what}: p99 ${undisturbed.toFixed()} ms, meanwhile ${during.toFixed()} ms; ${memory.toFixed()} MB`,
+      `${what}: p99 undisturbed ${undisturbed.toFixed()} ms, during it ${during.toFixed()} ms; ${memory.toFixed()} MB`,
     );
     expect(memory).toBeLessThan(MOST_MB);
     expect(during).toBeLessThan(mostTimes * undisturbed);

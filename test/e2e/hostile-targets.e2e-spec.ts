@@ -12,12 +12,12 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription } from '../support/rows.js';
 
 const TARGET = fileURLToPath(new URL('../support/hostile-target.mjs', import.meta.url));
-/** The worker's heap limit: answers that are kept in memory would end the process. */
+/** The worker's heap limit. A worker that kept answers in memory would crash. */
 const HEAP_MB = 256;
 const WAYS = [
   ...['interim', 'headers', 'body', 'bomb', 'folds', 'garbage', 'drip', 'reset', 'silence'],
 ];
-/** The number of subscriptions for each kind of hostile target: 135 together. */
+/** The number of subscriptions for each kind of hostile target, 135 in all. */
 const EACH = 15;
 const EVENTS = 10;
 
@@ -71,8 +71,8 @@ const anEvent = (accountId: string, number: number) => ({
 });
 
 /**
- * Reports events of another account, each of which has to arrive. @returns how long they took, in
- * ms
+ * Reports events of another account and waits until all arrive. @returns the time from report to
+ * arrival of each, in ms
  */
 async function deliveriesFor(ms: number): Promise<number[]> {
   const at = new Map<number, number>();
@@ -91,7 +91,7 @@ async function deliveriesFor(ms: number): Promise<number[]> {
   });
 }
 
-/** Reports events of the hostile account, spread evenly over a time. */
+/** Reports events of the hostile account, spread evenly over a period. */
 async function reportHarm(ms: number): Promise<void> {
   for (let number = 0; number < EVENTS; number += 1) {
     expect((await platform.post('/v1/events', anEvent(hostile, number))).status).toBe(202);
@@ -106,12 +106,14 @@ it('hostile targets neither crash a worker nor keep notifications of others from
   const before = p99(await deliveriesFor(ms));
   const [during] = await Promise.all([deliveriesFor(ms).then(p99), reportHarm(ms)]);
   const memory = worker.memory();
-  console.log(`targets: p99 ${before} ms, beside them ${during} ms; ${memory.toFixed()} MB`);
+  console.log(
+    `hostile targets: p99 undisturbed ${before} ms, during it ${during} ms; ${memory.toFixed()} MB`,
+  );
   expect(memory).toBeLessThan(MOST_MB);
   expect(during).toBeLessThan(mostTimes * before);
 });
 
-it('an account with 200,000 waiting parts of replays does not keep notifications of others from arriving', async () => {
+it('an account with 200,000 waiting replay parts does not keep notifications of others from arriving', async () => {
   const { ms, mostTimes } = hostileFor(2_000);
   await deliveriesFor(500);
   const before = p99(await deliveriesFor(ms));
@@ -132,7 +134,9 @@ it('an account with 200,000 waiting parts of replays does not keep notifications
   );
   const during = p99(await deliveriesFor(ms));
   const memory = worker.memory();
-  console.log(`replays: p99 ${before} ms, beside them ${during} ms; ${memory.toFixed()} MB`);
+  console.log(
+    `waiting replays: p99 undisturbed ${before} ms, during it ${during} ms; ${memory.toFixed()} MB`,
+  );
   expect(memory).toBeLessThan(MOST_MB);
   expect(during).toBeLessThan(mostTimes * before);
 });

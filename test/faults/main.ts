@@ -22,7 +22,7 @@ const { values } = parseArgs({
 
 const unknown = values.case.filter((name) => !cases.some((one) => one.name === name));
 if (unknown.length > 0) {
-  console.error(`There is no case ${unknown.join(', ')}; there are:`);
+  console.error(`Unknown case: ${unknown.join(', ')}. The cases are:`);
   for (const { name, about } of cases) console.error(`  ${name}: ${about}`);
   process.exit(2);
 }
@@ -35,11 +35,9 @@ const asked = cases.filter(({ name }) => values.case.includes(name));
 const chosen = asked.filter((one) => reasonAgainst(one) === undefined);
 for (const one of asked) {
   const reason = reasonAgainst(one);
-  if (reason !== undefined) console.log(`${one.name} is left out: ${reason}`);
+  if (reason !== undefined) console.log(`${one.name} is skipped: ${reason}`);
 }
-console.log(
-  `seed ${values.seed}, ${String(chosen.length)} cases, rounds of each: ${values.rounds}`,
-);
+console.log(`seed ${values.seed}, ${String(chosen.length)} cases, ${values.rounds} rounds of each`);
 const dir = await mkdtemp(join(tmpdir(), 'faults-'));
 const template = await Template.make(join(dir, 'template'));
 const outcomes: Outcome[] = [];

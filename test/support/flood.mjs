@@ -1,5 +1,5 @@
-// A client that floods the API from its own process; standard input tells it what to send. It reports no errors of
-// connections that it does not read, and reopens closed ones.
+// Floods the API from a separate process. Standard input says what to send. Ignores connection errors, and reopens
+// closed connections.
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';

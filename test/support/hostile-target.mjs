@@ -1,12 +1,12 @@
-// Harmful targets in a separate process. The path of a request selects the behaviour. It prints its URL.
+// Runs harmful targets in a separate process, and prints their URL. The path of a request selects the behaviour.
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 const JUNK = 'x'.repeat(16_384);
-/** A few bytes that decompress into many. */
+/** A small body that decompresses into a large one. */
 const BOMB = gzipSync(Buffer.alloc(1 << 20));
 
-/** @param {import('node:net').Socket} socket @param {string} bytes sent as fast as they are taken */
+/** @param {import('node:net').Socket} socket @param {string} bytes sent as fast as the socket accepts them */
 function endlessly(socket, bytes) {
   const write = () => {
     while (!socket.destroyed && socket.write(bytes));

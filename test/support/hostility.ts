@@ -11,9 +11,9 @@ export const MOST_MB = 256;
 const SECONDS = Number(process.env.HOSTILE_SECONDS ?? 0);
 
 /**
- * How long the attack lasts, and the bound of another account's delay as a multiple; unbounded in `npm test`, which
- * runs other tests at the same time.
- * @param ms duration in `npm test`
+ * The duration of an attack, and how many times longer another account's calls may take meanwhile. There is no such
+ * limit in `npm test`, which runs other tests at the same time.
+ * @param ms the duration in `npm test`
  */
 export function hostileFor(ms: number): { ms: number; mostTimes: number } {
   return SECONDS > 0 ? { ms: SECONDS * 1_000, mostTimes: 3 } : { ms, mostTimes: Infinity };

@@ -9,20 +9,20 @@ import { confirm } from '../harness/receiver.js';
 const SUBSCRIPTIONS = 400;
 const EVENTS = 20;
 const HANG_MS = 14_000;
-/** Some targets get their first call after those of others have ended, more than once. */
+/** The first calls to some targets start only after several rounds of calls to others have ended. */
 const ALL_CALLED_MS = 6 * HANG_MS;
 const TIMEOUT_MS = 15_000;
 const QUIET_MS = 20_000;
 const WATCHED_MS = 50_000;
 const MOST_P99_MS = 2_000;
-/** The delay that the load of 800 calls may add on one machine. */
+/** The delay that the load of 800 calls may add on a shared machine. */
 const NOISE = { times: 3, ms: 50 };
 
 let quiet: Span;
 let disturbed: Span;
 let failedNumber: number;
 
-/** Without the failed event, which waits for its own retry. */
+/** Excludes the failed event, which waits for its own retry. */
 function experiences(installation: Installation): { before: Experience; beside: Experience } {
   const except = new Set([failedNumber]);
   return {
@@ -34,8 +34,8 @@ function experiences(installation: Installation): { before: Experience; beside: 
 export const blip: FaultCase = {
   name: 'blip',
   about:
-    '400 targets of one account hang for 14 s and fail; the one target of another account fails ' +
-    'once: its next notifications are not delayed',
+    '400 targets of one account hang for 14 s and then fail; the only target of another account ' +
+    'fails once, and its next notifications are not delayed',
   rate: 0.5,
   producersNotice: 'nothing',
   duplicates: 'none',
@@ -71,7 +71,7 @@ export const blip: FaultCase = {
     await account.producer.report(EVENTS);
     const all = () => known.size === SUBSCRIPTIONS;
     await eventually(all, Boolean, {
-      what: 'all targets that hang are known to fail',
+      what: 'every hanging target has failed',
       ms: ALL_CALLED_MS,
     });
     failing = true;
@@ -85,7 +85,7 @@ export const blip: FaultCase = {
     const most = Math.max(before.p50Ms * NOISE.times, before.p50Ms + NOISE.ms);
     const breaches = [
       [beside.p99Ms <= MOST_P99_MS, `the p99 of the other account was ${ms(beside.p99Ms)}`],
-      [beside.p50Ms <= most, `its p50 was ${ms(beside.p50Ms)}, and ${ms(before.p50Ms)} before`],
+      [beside.p50Ms <= most, `its p50 was ${ms(beside.p50Ms)}, up from ${ms(before.p50Ms)}`],
     ] as const;
     return Promise.resolve(breaches.filter(([holds]) => !holds).map(([, breach]) => breach));
   },

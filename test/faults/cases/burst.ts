@@ -8,7 +8,7 @@ const EVENTS = 100_000;
 const BATCH = 1_000;
 const CLIENTS = 4;
 const MOST = { p50Ms: 100, p99Ms: 500 };
-/** As in other cases that load processes to their limits. */
+/** The same as in other cases that load processes to their limits. */
 const BUSY_MEMORY = { peakMb: 400, growthMb: 250 };
 
 let span: Span;
@@ -19,8 +19,8 @@ const experience = (installation: Installation): Experience => experienceIn(span
 export const burst: FaultCase = {
   name: 'burst',
   about:
-    'one account reports 100,000 events in batches as fast as it can, another account one event ' +
-    'every 0.1 s: its events are not delayed',
+    'one account reports 100,000 events in batches as fast as it can; another account reports one ' +
+    'event every 0.1 s, and is not delayed',
   rate: 10,
   producersNotice: 'nothing',
   duplicates: 'none',
@@ -45,7 +45,7 @@ export const burst: FaultCase = {
     const breaches = [
       [p50Ms <= MOST.p50Ms, `the p50 of the other account was ${p50Ms.toFixed()} ms`],
       [p99Ms <= MOST.p99Ms, `its p99 was ${p99Ms.toFixed()} ms`],
-      [received === EVENTS, `${String(received)} notifications of the burst came`],
+      [received === EVENTS, `${String(received)} notifications of the burst arrived`],
     ] as const;
     return Promise.resolve(breaches.filter(([holds]) => !holds).map(([, breach]) => breach));
   },
@@ -53,8 +53,8 @@ export const burst: FaultCase = {
     const { p50Ms, p99Ms, reported, from, to } = experience(installation);
     return [
       `accepted within ${(acceptedWithinMs / 1_000).toFixed(1)} s, delivered within ` +
-        `${((to - from) / 1_000).toFixed(1)} s; of ${String(reported)} lone events meanwhile, ` +
-        `p50 ${p50Ms.toFixed()} ms, p99 ${p99Ms.toFixed()} ms`,
+        `${((to - from) / 1_000).toFixed(1)} s; ` +
+        `${String(reported)} single events of the other account: p50 ${p50Ms.toFixed()} ms, p99 ${p99Ms.toFixed()} ms`,
     ];
   },
 };

@@ -11,13 +11,13 @@ const SHIFTS: Record<string, number> = {
   'worker-1': -60_000,
   'worker-2': 60_000,
 };
-/** Receivers refuse timestamps that are minutes off; a loaded machine needs some seconds. */
+/** Receivers reject timestamps that are minutes off. A loaded machine can be some seconds late. */
 const MOST_SECONDS_OFF = 20;
 
 export const clocksApart: FaultCase = {
   name: 'clocks-apart',
   about:
-    'clocks of the processes a minute fast or slow; retries and signatures have the right time',
+    'process clocks are a minute fast or slow; retries and signatures still have the right time',
   producersNotice: 'nothing',
   duplicates: 'none',
   setup: {
@@ -39,7 +39,9 @@ export const clocksApart: FaultCase = {
       return !(Math.abs(signedAt - at / 1_000) <= MOST_SECONDS_OFF);
     });
     return Promise.resolve(
-      off.length === 0 ? [] : [`${String(off.length)} notifications were signed for another time`],
+      off.length === 0
+        ? []
+        : [`${String(off.length)} notifications had a wrong time in their signature`],
     );
   },
 };

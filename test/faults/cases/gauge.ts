@@ -6,7 +6,7 @@ import type { Installation } from '../harness/installation.js';
 import { confirm } from '../harness/receiver.js';
 
 const GAUGE = 'switchhook_oldest_due_age_seconds';
-/** About 16 a second: the backlog lasts a minute, and ages in that time. */
+/** Two workers make about 16 calls a second, so the backlog lasts a minute and ages meanwhile. */
 const CALLS_AT_ONCE = 4;
 const CALL_MS = 500;
 const BACKLOG = 1_000;
@@ -31,8 +31,8 @@ let most: { offS: number; shown: number; truth: number; oldestS: number };
 export const oldestDueGauge: FaultCase = {
   name: 'oldest-due-gauge',
   about:
-    'a growing backlog of a slow target, beside a paused subscription: the gauge of the oldest due ' +
-    'delivery is within a second of the truth',
+    'a slow target has an ageing backlog, beside a paused subscription: the gauge of the oldest due ' +
+    'delivery is off by at most a second',
   rate: 5,
   producersNotice: 'nothing',
   duplicates: 'none',
@@ -63,8 +63,8 @@ export const oldestDueGauge: FaultCase = {
     Promise.resolve([
       ...(most.offS <= MOST_OFF_S
         ? []
-        : [`it showed ${most.shown.toFixed(1)} s where ${most.truth.toFixed(1)} s was true`]),
-      ...(most.oldestS > 10 ? [] : ['nothing was due for long']),
+        : [`the gauge showed ${most.shown.toFixed(1)} s instead of ${most.truth.toFixed(1)} s`]),
+      ...(most.oldestS > 10 ? [] : ['no delivery was due for long']),
     ]),
   notes: () => [
     `the gauge was at most ${most.offS.toFixed(1)} s off; the oldest had been due for ` +
@@ -72,7 +72,7 @@ export const oldestDueGauge: FaultCase = {
   ],
 };
 
-/** A subscription whose deliveries wait, older than all others, but are not due. */
+/** A paused subscription: its deliveries are older than all others, but not due. */
 async function makePaused(installation: Installation): Promise<string> {
   const targetUrl = `${installation.receiver.url}/paused`;
   const body = { event: 'cdrCreated', resource: 'all', targetUrl };
@@ -81,7 +81,7 @@ async function makePaused(installation: Installation): Promise<string> {
   return href.slice(href.lastIndexOf('/') + 1);
 }
 
-/** The true values before and after reading the gauge. */
+/** Compares each worker's gauge with the true values before and after reading it. */
 async function compare({ postgres, workers, metrics }: Installation): Promise<void> {
   const truth = async () =>
     (await postgres.query<{ seconds: number }>(OLDEST_DUE))[0]?.seconds ?? NaN;
@@ -90,7 +90,7 @@ async function compare({ postgres, workers, metrics }: Installation): Promise<vo
     const shown = await gauge(metrics.get(name) ?? '');
     const after = await truth();
     most.oldestS = Math.max(most.oldestS, after);
-    // A worker may take the oldest one between two readings, so accept the next one's age.
+    // A worker may claim the oldest delivery between two readings, so the age of the next one is right as well.
     const offS = Math.max(shown - Math.max(before, after), Math.min(before, after) - shown);
     if (offS > most.offS) Object.assign(most, { offS, shown, truth: after });
   }

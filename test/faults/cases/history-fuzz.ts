@@ -13,7 +13,7 @@ const PATHS = ['/a', '/b', '/c', '/d', '/e', '/f'];
 const SCHEDULE = [300, 600, 1_000, 1_000, 2_000];
 const TIMEOUT_MS = 2_000;
 const PAST_LEASE_MS = TIMEOUT_MS + 15_000 + 2_000;
-/** Shorter than the time in which the checker expects an outcome to be recorded. */
+/** Shorter than the time within which the checker expects an outcome to be recorded. */
 const LONGEST_LOCK_MS = 2_000;
 /** Leases of killed workers end, and circuits close, within this time. */
 const LATEST_MS = 40_000;
@@ -38,7 +38,7 @@ const breaksOff: Behaviour = (response, _, arrival) =>
     response.socket?.destroySoon();
   });
 
-/** How receivers misbehave, weighted; otherwise they confirm at once. */
+/** How receivers misbehave, with the share of each; all other calls are confirmed at once. */
 const BEHAVIOURS: readonly [share: number, behaviour: Behaviour][] = [
   [0.15, fails(500)],
   [0.04, slowly(fails(500))],
@@ -51,11 +51,11 @@ const BEHAVIOURS: readonly [share: number, behaviour: Behaviour][] = [
   [0.1, slowly(confirms)],
 ];
 
-/** In this phase answers take longer, so that many calls are under way when a process is frozen or killed. */
+/** While slow, answers take longer, so many calls are in flight when a process is frozen or killed. */
 const traffic = { isSlow: false };
 const SLOWED_MS = { least: 200, most: 800 };
 
-/** For a seed, the same call gets the same answer in every run. */
+/** With the same seed, a call gets the same answer in every run. */
 function flaky(seed: number): Answering<Arrival> {
   return (arrival, response) => {
     const { path, number, earlier } = arrival;
@@ -78,7 +78,7 @@ function behaviourOf(dice: number): Behaviour {
   return confirms;
 }
 
-/** Injects faults while many calls are under way. */
+/** Injects a fault while many calls are in flight. */
 async function underWay(harm: () => Promise<unknown>): Promise<void> {
   traffic.isSlow = true;
   await sleep(SLOWED_MS.most);
@@ -118,7 +118,7 @@ async function freeze(
   });
 }
 
-/** Locks rows like an operator who keeps a transaction open for a while. */
+/** Locks rows for a while, like an operator who leaves a transaction open. */
 async function lock(
   { postgres }: Installation,
   rows: string,
@@ -141,8 +141,8 @@ async function lock(
 export const historyFuzz: FaultCase = {
   name: 'history-fuzz',
   about:
-    'a minute of pausing, cancelling, redelivering, replaying, switching off and on, and new targets, ' +
-    'at random, amid flaky receivers, kills, freezes and locks',
+    'a minute of random customer actions (pause, cancel, redeliver, replay, switch off and on, change ' +
+    'the target) with flaky receivers, kills, freezes and locks',
   rate: 8,
   producersNotice: 'either',
   duplicates: 'explained',
@@ -160,7 +160,7 @@ export const historyFuzz: FaultCase = {
     const end = Date.now() + FUZZ_MS;
     const frozen = workers.slice(-1);
     const acting = customers.map((customer) => customer.actUntil(end));
-    // First a worker sleeps past its leases, then random faults follow.
+    // First, a worker is frozen until its leases have ended; then random faults follow.
     await sleep(random.between(1_000, 5_000));
     await underWay(() => freeze(installation, frozen, PAST_LEASE_MS));
     await harmUntil(end, installation, branch());
@@ -182,7 +182,7 @@ export const historyFuzz: FaultCase = {
     });
     return new Set(unsent);
   },
-  notes: ({ actions, harms }) => [`did ${tally(actions)}; ${tally(harms)}`],
+  notes: ({ actions, harms }) => [`actions: ${tally(actions)}; faults: ${tally(harms)}`],
 };
 
 function tally(items: readonly { kind: string }[]): string {

@@ -16,10 +16,10 @@ import { besideRefusing, Changes, lockedFor } from '../harness/refusing.js';
 
 const RATE = 100;
 const FROZEN_MS = 62_000;
-/** A transaction without progress for this long belongs to a frozen process. */
+/** A transaction that makes no progress for this long belongs to a frozen process. */
 const STANDS_STILL_MS = 200;
 const TRIES = 60;
-/** A process needs this long to give up all its silent connections. */
+/** A process gives up all its silent connections within this time. */
 const UNTRUSTED_MS = 20_000;
 
 let span: Span;
@@ -33,7 +33,7 @@ const experience = (installation: Installation): Experience => experienceIn(span
 const notes = (installation: Installation): string[] => [held, noteOf(experience(installation))];
 
 /**
- * Calls `stop`, and undoes it with `goOn`, until a PUT is stopped inside its transaction and holds locks on
+ * Calls `stop` and `goOn` alternately until a PUT is stopped inside its transaction, while it holds locks on
  * subscriptions. @returns the number of locked subscriptions
  */
 async function stopWithinPut(
@@ -49,16 +49,16 @@ async function stopWithinPut(
     if (locked > 0) return locked;
     goOn();
   }
-  throw new Error('no transaction of a PUT could be stopped');
+  throw new Error('no PUT could be stopped inside its transaction');
 }
 
-/** The load balancer sends this API no requests: only its locks in PostgreSQL can affect others. */
+/** The proxy sends this API no requests, so only its locks in PostgreSQL can affect others. */
 export const apiFrozen: FaultCase = {
   ...beside,
   name: 'api-frozen',
   about:
-    'SIGSTOP of an API for a minute in the middle of transactions that change subscriptions whose ' +
-    'targets answer 429 and 410: another account notices nothing',
+    'SIGSTOP of an API for a minute, inside transactions that change subscriptions whose targets ' +
+    'answer 429 and 410; the proxy sends it no requests: another account notices nothing',
   duplicates: 'none',
   harm: async (installation, random) => {
     const [api] = installation.apis;
@@ -70,7 +70,7 @@ export const apiFrozen: FaultCase = {
         stop: () => api.signal('SIGSTOP'),
         goOn: () => api.signal('SIGCONT'),
       });
-      held = `${String(locked)} subscriptions were locked by the API that was frozen`;
+      held = `${String(locked)} subscriptions were locked by the frozen API`;
       changes.end();
       span = await watched(installation, () => sleep(FROZEN_MS));
       api.signal('SIGCONT');
@@ -86,19 +86,19 @@ export const workerFrozenInTransaction: FaultCase = {
   ...beside,
   name: 'worker-frozen-in-transaction',
   about:
-    'SIGSTOP of one of two workers for a minute, in the middle of a transaction if one can be ' +
-    'caught, beside targets that answer 429 and 410: another account notices nothing',
+    'SIGSTOP of one of two workers for a minute, inside a transaction if one can be caught, while ' +
+    'targets answer 429 and 410: another account notices nothing',
   duplicates: 'explained',
   harm: async (installation, random) => {
     const worker = random.oneOf(installation.workers);
     await besideRefusing(installation, async (account) => {
       await sleep(2_000);
       await installation.harming('frozen', [worker], async () => {
-        held = 'the worker was frozen outside of any transaction';
+        held = 'the worker was frozen outside a transaction';
         for (let tries = 0; tries < TRIES; tries += 1) {
           worker.signal('SIGSTOP');
           const open = await openFor(installation, worker, STANDS_STILL_MS);
-          if (open > 0) held = `${String(open)} transactions of the worker stood still`;
+          if (open > 0) held = `${String(open)} transactions of the worker were stalled`;
           if (open > 0 || tries === TRIES - 1) break;
           worker.signal('SIGCONT');
           await sleep(random.between(20, 120));
@@ -115,13 +115,13 @@ export const workerFrozenInTransaction: FaultCase = {
   notes,
 };
 
-/** PostgreSQL gets no notice, and must end the abandoned transactions itself. */
+/** PostgreSQL is not notified, and has to end the abandoned transactions itself. */
 export const linkHalfOpenInTransaction: FaultCase = {
   ...beside,
   name: 'link-half-open-in-transaction',
   about:
-    'connections of an API to PostgreSQL go silent in the middle of transactions, then those of a ' +
-    'worker; both ends still believe in them',
+    "an API's connections to PostgreSQL go silent inside transactions, then a worker's; both ends " +
+    'still consider them open',
   duplicates: 'explained',
   harm: async (installation, random) => {
     const [api] = installation.apis;
@@ -138,8 +138,8 @@ export const linkHalfOpenInTransaction: FaultCase = {
       span = await watched(installation, () => sleep(FROZEN_MS));
       const still = await lockedFor(installation, account, STANDS_STILL_MS);
       held =
-        `${String(locked)} subscriptions were locked by connections that were forgotten, ` +
-        `${String(still)} still after a minute`;
+        `${String(locked)} subscriptions were locked through silent connections, ` +
+        `${String(still)} of them still after a minute`;
       stillLocked = still;
       api.postgres.reset();
       await changes.ended();
@@ -161,7 +161,7 @@ export const linkHalfOpenInTransaction: FaultCase = {
   notes,
 };
 
-/** How many transactions of a worker have made no progress for this long; unknown behind PgBouncer. */
+/** How many of a worker's transactions have made no progress for `ms`. PgBouncer hides them. */
 async function openFor(
   { postgres }: Installation,
   worker: LinkedProcess,

@@ -6,7 +6,7 @@ import type { ServiceProcess } from '../../support/service-process.js';
 
 const KILLS = 4;
 
-/** Kills processes repeatedly, and waits each time until the supervisor has restarted them. */
+/** Kills processes repeatedly. Each time, waits until the supervisor has restarted them. */
 function killing(
   victims: (installation: Installation, random: Random) => readonly ServiceProcess[],
   kills = KILLS,
@@ -21,7 +21,7 @@ function killing(
 
 export const workerKilled: FaultCase = {
   name: 'worker-killed',
-  about: 'kill -9 of a worker, again and again',
+  about: 'kill -9 of a worker, repeatedly',
   producersNotice: 'nothing',
   duplicates: 'explained',
   harm: killing(({ workers }, random) => [random.oneOf(workers)]),
@@ -29,7 +29,7 @@ export const workerKilled: FaultCase = {
 
 export const apiKilled: FaultCase = {
   name: 'api-killed',
-  about: 'kill -9 of an API, again and again',
+  about: 'kill -9 of an API, repeatedly',
   producersNotice: 'unanswered',
   duplicates: 'none',
   harm: killing(({ apis }, random) => [random.oneOf(apis)]),
@@ -37,17 +37,17 @@ export const apiKilled: FaultCase = {
 
 export const killingAll = (kills: number): FaultCase => ({
   name: 'all-killed',
-  about: 'kill -9 of every API and worker at the same moment, again and again',
+  about: 'kill -9 of every API and worker at the same moment, repeatedly',
   producersNotice: 'unanswered',
   duplicates: 'explained',
   harm: killing(({ processes }) => processes, kills),
 });
 export const allKilled = killingAll(KILLS);
 
-/** Kills at the last moment at which only the receiver knows of a success. */
+/** Kills the workers while only the receiver knows of a success. */
 export const killingBeforeRecord = (kills: number): FaultCase => ({
   name: 'killed-before-record',
-  about: "kill -9 of the workers between a receiver's 200 and our record of it",
+  about: 'kill -9 of the workers after a receiver answers 200 and before a worker records it',
   producersNotice: 'nothing',
   duplicates: 'explained',
   harm: async (installation, random) => {
@@ -59,7 +59,7 @@ export const killingBeforeRecord = (kills: number): FaultCase => ({
           receiver.answering = usual;
           response.writeHead(200).end(() => {
             arrival.confirmedAt = Date.now();
-            // Not even one turn of the event loop later: recording takes a worker only a few milliseconds.
+            // At once, without a turn of the event loop: a worker records within a few milliseconds.
             for (const worker of workers) void worker.kill();
             resolve();
           });
@@ -72,7 +72,7 @@ export const killingBeforeRecord = (kills: number): FaultCase => ({
   },
   check: ({ receiver }) => {
     const repeated = [...receiver.confirmed().values()].filter((one) => one.length > 1).length;
-    return Promise.resolve(repeated > 0 ? [] : ['no kill was in time']);
+    return Promise.resolve(repeated > 0 ? [] : ['every kill came too late']);
   },
 });
 export const killedBeforeRecord = killingBeforeRecord(KILLS);

@@ -7,7 +7,7 @@ const SLOW_BY_MS = 100;
 
 export const linksCut: FaultCase = {
   name: 'links-cut',
-  about: 'links of workers to PostgreSQL and Redis: cut for some seconds, again and again',
+  about: 'links from workers to PostgreSQL and Redis: cut for a few seconds, repeatedly',
   producersNotice: 'nothing',
   duplicates: 'explained',
   harm: async (installation, random) => {
@@ -27,7 +27,7 @@ export const linksCut: FaultCase = {
 
 export const linksHalfOpen: FaultCase = {
   name: 'links-half-open',
-  about: 'links of a worker to PostgreSQL and Redis: half open, so that neither end notices',
+  about: 'links from a worker to PostgreSQL and Redis: half open, so neither end notices',
   producersNotice: 'nothing',
   duplicates: 'explained',
   harm: async (installation, random) => {
@@ -39,7 +39,7 @@ export const linksHalfOpen: FaultCase = {
       worker.postgres.halfOpen();
       await sleep(HALF_OPEN_MS);
       worker.postgres.open();
-      // Half-open connections never recover: this is how long it takes until all are replaced.
+      // Half-open connections never recover. Within this time, all of them are replaced.
       await sleep(15_000);
     });
   },
@@ -47,7 +47,7 @@ export const linksHalfOpen: FaultCase = {
 
 export const linksSlow: FaultCase = {
   name: 'links-slow',
-  about: 'links of workers to PostgreSQL and Redis: everything takes 0.1 s longer each way',
+  about: 'links from workers to PostgreSQL and Redis: 0.1 s of delay in each direction',
   producersNotice: 'nothing',
   duplicates: 'none',
   harm: async ({ workers }) => {

@@ -17,7 +17,7 @@ import { refuse } from '../harness/refusing.js';
 
 const RATE = 100;
 const LOCKED_MS = 60_000;
-/** Their calls end one after the other, so each is recorded together with other outcomes. */
+/** Their calls end one after the other, so the outcome of each is recorded together with other deliveries. */
 const LOCKED = 10;
 /** Long enough to lock the deliveries before the first call ends. */
 const CALL_MS = { least: 1_000, each: 150 };
@@ -35,11 +35,11 @@ const beside = {
 
 let lost: () => number;
 
-/** Their calls end with 500 while they are locked, so the outcome can be recorded only a minute later. */
+/** The calls end with 500 while their deliveries are locked, so the outcomes can be recorded only a minute later. */
 export const lockedDelivery: FaultCase = {
   ...beside,
   name: 'locked-delivery',
-  about: 'psql holds a lock on ten deliveries for a minute while their calls are in flight',
+  about: 'psql locks ten deliveries for a minute while their calls are in flight',
   harm: async (installation) => {
     const { receiver, postgres } = installation;
     const account = await makeAccount(installation, 'locked', ['/locked']);
@@ -53,7 +53,7 @@ export const lockedDelivery: FaultCase = {
     };
     await account.producer.report(LOCKED);
     await eventually(() => called.length === LOCKED, Boolean, {
-      what: 'all calls are on their way',
+      what: 'all calls are in flight',
     });
     const lock = 'SELECT FROM deliveries WHERE id = ANY ($1) FOR UPDATE';
     const found = await asPsql(postgres, lock, [called], async () => {
@@ -69,7 +69,7 @@ export const lockedDelivery: FaultCase = {
   notes,
 };
 
-/** Together, every change of a subscription that an answer can cause. */
+/** Together, these answers cause every change that an answer can make to a subscription. */
 const REFUSING = ['429', '410', '500'].flatMap((status) =>
   ['a', 'b'].map((name) => `/refusing/${status}/${name}`),
 );
@@ -78,8 +78,8 @@ export const lockedSubscription: FaultCase = {
   ...beside,
   name: 'locked-subscription',
   about:
-    'psql holds a lock on subscriptions for a minute while their targets answer 429, 410 and 500: ' +
-    'another account notices nothing',
+    'psql locks subscriptions for a minute while their targets answer 429, 410 and 500: another ' +
+    'account notices nothing',
   harm: async (installation) => {
     const { receiver, postgres } = installation;
     const account = await makeAccount(installation, 'locked', REFUSING);
@@ -100,9 +100,9 @@ export const lockedSubscription: FaultCase = {
   notes,
 };
 
-/** Four processes with ten connections each: none may open more because the others wait. */
+/** Four processes with ten connections each. None may open more because its connections wait. */
 const MOST_WAITING = 40;
-/** Producers come back after Retry-After, with the events of a minute. */
+/** After Retry-After, producers repeat the events of a whole minute. */
 const SOON_MS = 10_000;
 const AFTERWARDS_MS = 10_000;
 
@@ -110,8 +110,8 @@ const AFTERWARDS_MS = 10_000;
 export const lockedPartition: FaultCase = {
   name: 'locked-partition',
   about:
-    "psql holds a lock on today's partition of deliveries for a minute: 503 meanwhile, and " +
-    'everything goes on by itself afterwards',
+    "psql locks today's partition of deliveries for a minute: producers get 503, and everything " +
+    'recovers automatically',
   rate: 25,
   producersNotice: 'unavailable',
   duplicates: 'explained',

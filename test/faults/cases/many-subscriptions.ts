@@ -8,7 +8,7 @@ import type { Postgres } from '../../support/stores.js';
 
 const SUBSCRIPTIONS = 20_000;
 const DUE_EACH = 150;
-/** Rows that are written by one statement. */
+/** The number of rows that one statement writes. */
 const CHUNK = 300_000;
 const WARM_MS = 5_000;
 const WINDOW_MS = 30_000;
@@ -23,7 +23,7 @@ export const manySubscriptions: FaultCase = {
   name: 'many-subscriptions',
   about:
     '3,000,000 deliveries are due, 150 for each of 20,000 subscriptions: four workers send them ' +
-    'nearly as fast as those of a single subscription',
+    'nearly as fast as for a single subscription',
   rate: 0,
   producersNotice: 'nothing',
   duplicates: 'none',
@@ -47,16 +47,18 @@ export const manySubscriptions: FaultCase = {
   },
   check: () =>
     Promise.resolve([
-      ...(rates.one > 0 ? [] : ['nothing was sent to the one subscription']),
-      ...(ratio() >= LEAST ? [] : [`20,000 subscriptions drained at ${ratio().toFixed(2)} of one`]),
+      ...(rates.one > 0 ? [] : ['nothing was sent for the single subscription']),
+      ...(ratio() >= LEAST
+        ? []
+        : [`20,000 subscriptions drained at ${ratio().toFixed(2)} of the rate of one`]),
     ]),
   notes: () => [
-    `out of a backlog of 3,000,000: ${rates.many.toFixed()} a second for 20,000 subscriptions, ` +
+    `with 3,000,000 due: ${rates.many.toFixed()} deliveries a second for 20,000 subscriptions, ` +
       `${rates.one.toFixed()} for one: ${ratio().toFixed(2)}`,
   ],
 };
 
-/** Deliveries per second of warm workers, which do not run before and after. */
+/** Deliveries per second. The workers run only for this measurement, and are warm when it starts. */
 async function drainRate(
   installation: Installation,
   target: Receiver,
@@ -77,14 +79,14 @@ async function drainRate(
     what: 'deliveries are sent',
     ms: STARTS_WITHIN_MS,
   });
-  // Then the rate of 0 shows it as well.
+  // If nothing is sent, the rate of 0 shows it.
   await hasBegun.catch(() => undefined);
   await sleep(WARM_MS);
   const [before, start] = [await sent(), performance.now()];
   await sleep(WINDOW_MS);
   const rate = ((await sent()) - before) / ((performance.now() - start) / 1_000);
   await Promise.all(workers.map((worker) => worker.kill()));
-  // Statements of a killed worker continue, and hold their locks.
+  // The statements of a killed worker continue and keep their locks.
   await postgres.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1',
     [postgres.urlOf('worker').username],
@@ -95,7 +97,7 @@ async function drainRate(
   return rate;
 }
 
-/** An event and its deliveries have ids of the same moment, as if accepted in one statement. */
+/** The ids of an event and its deliveries have the same time, as if one statement had accepted them. */
 async function makeDue(
   postgres: Postgres,
   { id, subscriptions }: { id: string; subscriptions: readonly string[] },

@@ -10,17 +10,17 @@ import type { Installation } from '../harness/installation.js';
 import { confirm } from '../harness/receiver.js';
 import type { Postgres } from '../../support/stores.js';
 
-/** Deliveries that are locked from each end. */
+/** The number of deliveries to lock from each end. */
 const CROSSED = 3;
 const AWAY_MS = 60_000;
-/** Connections that are requested at once. */
+/** The number of connections to open at once. */
 const CROWD = 60;
 const CROWDED_MS = 10_000;
 const FULL_MS = 10_000;
-/** The data takes about 60 MB initially. */
+/** PostgreSQL's data takes about 60 MB at first. */
 const DISK = '160m';
 
-/** Producers must have been told explicitly to retry. */
+/** The API must have told producers to retry. */
 function wasUnavailable({ producer }: Installation): Promise<string[]> {
   return Promise.resolve(
     producer.failures.unavailable > 0 ? [] : ['no request was answered with 503'],
@@ -29,7 +29,7 @@ function wasUnavailable({ producer }: Installation): Promise<string[]> {
 
 export const postgresRestarted: FaultCase = {
   name: 'postgres-restarted',
-  about: 'PostgreSQL: restarted, twice',
+  about: 'PostgreSQL: restarted twice',
   producersNotice: 'unavailable',
   duplicates: 'explained',
   harm: async (installation, random) => {
@@ -64,7 +64,7 @@ export const postgresKilled: FaultCase = {
 
 export const postgresAway: FaultCase = {
   name: 'postgres-away',
-  about: 'PostgreSQL: away for a minute; 503 with Retry-After meanwhile',
+  about: 'PostgreSQL: down for a minute, during which producers get 503 with Retry-After',
   rate: 25,
   producersNotice: 'unavailable',
   duplicates: 'explained',
@@ -81,7 +81,7 @@ export const postgresAway: FaultCase = {
 
 export const postgresCrowded: FaultCase = {
   name: 'postgres-crowded',
-  about: 'PostgreSQL: out of connections, and those of the service are terminated',
+  about: "PostgreSQL: out of connections, and the service's own are terminated",
   producersNotice: 'unavailable',
   duplicates: 'explained',
   harm: async (installation) => {
@@ -98,7 +98,7 @@ export const postgresCrowded: FaultCase = {
   check: wasUnavailable,
 };
 
-/** Ends the connections of the service, and takes all free ones before it reconnects. */
+/** Terminates the service's connections, and takes all free ones before the service reconnects. */
 async function crowdOut({ postgres }: Installation, crowd: pg.Client[]): Promise<void> {
   const ours = crowd.map((client) => (client as unknown as { processID: number }).processID);
   await crowd[0]?.query(
@@ -115,7 +115,7 @@ let crossed = false;
 export const deadlocks: FaultCase = {
   name: 'postgres-deadlocks',
   about:
-    'PostgreSQL: another session locks deliveries in the opposite order; ours wait for no row, ' +
+    'PostgreSQL: another session locks deliveries in the opposite order; ours never wait for a row, ' +
     'so no transaction is aborted',
   producersNotice: 'nothing',
   duplicates: 'none',
@@ -142,12 +142,12 @@ export const deadlocks: FaultCase = {
     const found = postgres.output().split('ERROR:  deadlock detected').length - 1;
     return Promise.resolve([
       ...(crossed ? [] : ['there was nothing to lock']),
-      ...(found === 0 ? [] : [`${String(found)} statements met a deadlock`]),
+      ...(found === 0 ? [] : [`${String(found)} deadlocks were detected`]),
     ]);
   },
 };
 
-/** Locks the last of the deliveries under way and then, while outcomes are being recorded, the first. */
+/** Locks the last deliveries in flight and then, while workers record outcomes, the first. */
 async function lockCrosswise(postgres: Postgres, openGate: () => void): Promise<void> {
   const client = await postgres.connect();
   try {
@@ -168,10 +168,10 @@ async function lockCrosswise(postgres: Postgres, openGate: () => void): Promise<
   }
 }
 
-/** PostgreSQL's data on a separate file system, which is then filled to the last byte. */
+/** Puts PostgreSQL's data on a separate file system, and fills it to the last byte. */
 export const diskFull: FaultCase = {
   name: 'postgres-disk-full',
-  about: 'PostgreSQL: no space left on its disk, in the log and in the tables',
+  about: 'PostgreSQL: no disk space left for its log (WAL) and its tables',
   producersNotice: 'unavailable',
   duplicates: 'explained',
   setup: {
@@ -193,7 +193,7 @@ export const diskFull: FaultCase = {
       await rm(ballast);
       await eventually(
         async () => {
-          // Without space for its log PostgreSQL ends; its supervisor restarts it.
+          // Without space for its log, PostgreSQL exits. A supervisor would restart it.
           if (!postgres.isRunning) await postgres.start();
           return postgres.query('SELECT').then(
             () => true,
@@ -201,7 +201,7 @@ export const diskFull: FaultCase = {
           );
         },
         Boolean,
-        { what: 'PostgreSQL is there again' },
+        { what: 'PostgreSQL is back' },
       );
     });
   },
@@ -211,7 +211,7 @@ export const diskFull: FaultCase = {
   },
 };
 
-/** Writes until there is no space left; in pieces, because the receiver shares this process. */
+/** Writes until no space is left. It writes in pieces, because the receiver shares this process. */
 async function fill(name: string): Promise<void> {
   const file = await open(name, 'a');
   try {

@@ -10,12 +10,12 @@ const FAULTY_MS = 10_000;
 const RATE = 5;
 const HUGE = Buffer.alloc(100 << 20, 'x');
 const HOLD_S = 4;
-/** A call under way when its subscription is held is not aborted. */
+/** A hold does not abort calls in flight. */
 const UNDER_WAY_MS = 1_500;
 
 type Behaviour = (arrival: Arrival, response: ServerResponse) => void;
 
-/** The status line and the headers of a 2xx are enough: with these, the notification is delivered. */
+/** Sends only the status line and headers of a 2xx, which are enough for a delivery to succeed. */
 function confirmHead(arrival: Arrival, response: ServerResponse): void {
   response.writeHead(200).flushHeaders();
   arrival.confirmedAt = Date.now();
@@ -47,8 +47,8 @@ const BROKEN: Record<string, Behaviour> = {
 export const receiversBroken: FaultCase = {
   name: 'receivers-broken',
   about:
-    'receivers that refuse, reset, hang before and after the headers, trickle, answer 100 MB or ' +
-    'garbage, have a wrong certificate or no address; later they are repaired',
+    'receivers that refuse connections, reset, hang before or after the headers, trickle, answer ' +
+    '100 MB or garbage, have an invalid certificate or no address; later they are repaired',
   rate: RATE,
   producersNotice: 'nothing',
   duplicates: 'none',
@@ -87,7 +87,7 @@ const REFUSING: Record<string, (response: ServerResponse, installation: Installa
   '/gone': (response) => response.writeHead(410).end(),
 };
 
-/** A date has no milliseconds: up to a second earlier than {@link HOLD_S}. */
+/** A date has no milliseconds, so it is up to a second earlier than {@link HOLD_S}. */
 function inAWhile(): string {
   return new Date(Date.now() + HOLD_S * 1_000).toUTCString();
 }
@@ -95,8 +95,8 @@ function inAWhile(): string {
 export const receiversRefusing: FaultCase = {
   name: 'receivers-refusing',
   about:
-    'receivers that answer 301 and 308 to a private address, 429 and 503 with Retry-After as ' +
-    'seconds and as a date, and 410',
+    'receivers that answer 301 and 308 to a private address, 429 and 503 with Retry-After in ' +
+    'seconds or as a date, and 410',
   rate: RATE,
   producersNotice: 'nothing',
   duplicates: 'none',
@@ -128,10 +128,12 @@ export const receiversRefusing: FaultCase = {
     const followed = receiver.received.filter(({ path }) => path === '/private').length;
     return [
       ...(off.length === 1 ? [] : ['410 did not switch its subscription off']),
-      ...(followed + receiver.strays === 0 ? [] : ['a redirect was followed, or a hold not kept']),
+      ...(followed + receiver.strays === 0
+        ? []
+        : ['a redirect was followed, or Retry-After ignored']),
     ];
   },
-  // It answered that it wants no more.
+  // Its answer of 410 means that it wants no more notifications.
   excused: ({ producer }) =>
     Promise.resolve(
       new Set([...producer.accepted.keys()].map((number) => keyOf({ path: '/gone', number }))),

@@ -11,12 +11,12 @@ const FULL_MS = 12_000;
 const SLOW_MS = 12_000;
 const SLOW_BY_MS = 250;
 
-/** Few calls at once, so that jobs also wait in Redis; enough time for the calls of a stopped worker. */
+/** Few concurrent calls, so that jobs wait in Redis, and enough time for the calls of a stopped worker. */
 const narrow: Setup = {
   environment: () => ({ WORKER_CONCURRENCY: '40', DELIVERY_TIMEOUT_MS: '8000' }),
 };
 
-/** Delays answers, and fails every first attempt at one of the targets, so that retries wait. */
+/** Delays answers, and fails every first attempt to one of the targets, so that retries wait. */
 function occupy({ receiver }: Installation, random: Random): void {
   receiver.answering = (arrival, response) => {
     const fails = arrival.earlier === 0 && arrival.path === '/second';
@@ -26,8 +26,8 @@ function occupy({ receiver }: Installation, random: Random): void {
 }
 
 /**
- * Injects the fault while deliveries wait in Redis, are under way, and wait for a retry; the workers are stopped for
- * it.
+ * Injects the fault while deliveries wait in Redis, are in flight, and wait for a retry. The workers are stopped
+ * meanwhile.
  */
 async function whileOccupied(
   { redis, postgres, producer, workers }: Installation,
@@ -52,7 +52,7 @@ async function whileOccupied(
         return waiting > 0 && active > 0;
       },
       Boolean,
-      { what: 'deliveries wait in Redis, and are under way' },
+      { what: 'deliveries wait in Redis and are in flight' },
     );
     await harm();
   } finally {
@@ -85,7 +85,7 @@ export const redisKilled: FaultCase = {
   ...harmless,
   name: 'redis-killed',
   rate: 15,
-  about: 'Redis: kill -9 under load, then started empty',
+  about: 'Redis: kill -9 under load, then a restart without data',
   setup: narrow,
   harm: async (installation, random) => {
     occupy(installation, random);
@@ -98,7 +98,7 @@ export const redisKilled: FaultCase = {
 export const redisAway: FaultCase = {
   ...harmless,
   name: 'redis-away',
-  about: 'Redis: away for a minute, during which events are accepted',
+  about: 'Redis: down for a minute, during which events are still accepted',
   rate: 25,
   harm: async ({ redis }) => {
     await redis.kill();
@@ -110,7 +110,7 @@ export const redisAway: FaultCase = {
 export const redisFull: FaultCase = {
   ...harmless,
   name: 'redis-full',
-  about: 'Redis: at its maxmemory with noeviction, so that every write fails',
+  about: 'Redis: at maxmemory with noeviction, so every write fails',
   harm: async ({ redis }, random) => {
     await sleep(random.between(0, 1_000));
     await redis.command('CONFIG', 'SET', 'maxmemory', '1');
@@ -122,9 +122,9 @@ export const redisFull: FaultCase = {
 export const redisSlow: FaultCase = {
   ...harmless,
   name: 'redis-slow',
-  about: 'Redis: every command and answer takes a quarter of a second longer',
+  about: 'Redis: every command and every answer is delayed by 0.25 s',
   leftOut: {
-    redisCluster: 'processes reach the nodes themselves, past the link that is made slow',
+    redisCluster: 'processes connect to the nodes directly and bypass the slow link',
   },
   harm: async ({ processes }) => {
     for (const { redis } of processes) redis.delay(SLOW_BY_MS);

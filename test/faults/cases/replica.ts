@@ -10,7 +10,7 @@ import type { Postgres } from '../../support/stores.js';
 const BEHIND_MS = 1_500;
 const AFTERWARDS_MS = 5_000;
 
-/** The events that the replica had at its promotion, and the time of the promotion. */
+/** The events that the replica had when it was promoted, and the time of the promotion. */
 let replicated: Set<string>;
 let promotedAt: number;
 
@@ -21,7 +21,7 @@ function notReplicated({ producer }: Installation): number[] {
     .map(([number]) => number);
 }
 
-/** When PostgreSQL created an id (UUIDv7): the answer may arrive after the server is gone. */
+/** When PostgreSQL created an id (UUIDv7). The answer may arrive after the server has died. */
 function timeOf(id: string): number {
   return parseInt(id.replace('-', '').slice(0, 12), 16);
 }
@@ -35,8 +35,8 @@ async function storedIn(postgres: Postgres): Promise<Set<string>> {
 export const replicaPromoted: FaultCase = {
   name: 'replica-promoted',
   about:
-    'PostgreSQL: kill -9 of the primary and promotion of its asynchronous replica: what had not ' +
-    'been replicated is lost, and nothing else',
+    'PostgreSQL: kill -9 of the primary and promotion of its asynchronous replica, which is 1.5 s ' +
+    'behind: only unreplicated data is lost',
   producersNotice: 'unavailable',
   duplicates: 'explained',
   // The receiver shares the process that starts the replica, which delays it.
@@ -57,7 +57,7 @@ export const replicaPromoted: FaultCase = {
     });
     await sleep(AFTERWARDS_MS);
   },
-  // Some of these arrived before. Losing the others is the price of an asynchronous replica.
+  // Some of these arrived before. An asynchronous replica loses the others.
   excused: (installation) => {
     const lost = notReplicated(installation);
     const keys = installation.paths.flatMap((path) =>
@@ -75,7 +75,7 @@ export const replicaPromoted: FaultCase = {
     );
     const isLater = ([, { eventId }]: (typeof accepted)[number]) => timeOf(eventId) > promotedAt;
     return [
-      ...(excused.size > 0 ? [] : ['the replica was not behind']),
+      ...(excused.size > 0 ? [] : ['the replica had no lag']),
       ...(lost.length === 0 ? [] : [`${String(lost.length)} events are not stored`]),
       ...(accepted.some(isLater) ? [] : ['nothing was accepted after the promotion']),
     ];
@@ -92,7 +92,7 @@ async function isInStep(postgres: Postgres): Promise<boolean> {
   return row?.inStep ?? false;
 }
 
-/** The primary sends its replica no more data, as on a slow network. */
+/** Stops the primary from sending data to its replica, like a slow network. */
 async function stopSending(postgres: Postgres): Promise<void> {
   const senders = await postgres.query<{ pid: number }>('SELECT pid FROM pg_stat_replication');
   for (const { pid } of senders) process.kill(pid, 'SIGSTOP');

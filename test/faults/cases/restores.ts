@@ -7,10 +7,10 @@ import type { Installation } from '../harness/installation.js';
 
 const WAITING = 100;
 const REPAIRED_WITHIN_MS = 90_000;
-/** Few enough to go to the queue at once instead of waiting in PostgreSQL. */
+/** Low enough that events go straight to the queue and do not wait in PostgreSQL. */
 const RATE = 10;
 
-/** Dropped jobs, by the summaries in the workers' logs. */
+/** Counts dropped jobs in the summaries of the workers' logs. */
 function droppedJobs({ workers }: Installation): number {
   return workers
     .flatMap((worker) => [...worker.output().matchAll(/"outcomes":\{[^}]*"idle":(\d+)/g)])
@@ -18,13 +18,14 @@ function droppedJobs({ workers }: Installation): number {
 }
 
 function droppedSome(installation: Installation): Promise<string[]> {
-  return Promise.resolve(droppedJobs(installation) > 0 ? [] : ['no job was dropped and counted']);
+  return Promise.resolve(droppedJobs(installation) > 0 ? [] : ['no worker counted a dropped job']);
 }
 
-/** A backup from a minute ago, and a Redis that has later jobs. */
+/** Restores an earlier backup of PostgreSQL, while Redis keeps later jobs. */
 export const postgresRestored: FaultCase = {
   name: 'postgres-restored',
-  about: "an older backup of PostgreSQL with today's Redis; producers report later events again",
+  about:
+    'PostgreSQL: restored from an older backup, with the current Redis; producers repeat later events',
   rate: RATE,
   producersNotice: 'either',
   duplicates: 'explained',
@@ -50,11 +51,11 @@ export const postgresRestored: FaultCase = {
   check: droppedSome,
 };
 
-/** Redis with jobs that are already done: they are consumed again, without effect. */
+/** Restores a Redis with jobs that are already done. Workers consume them again, without effect. */
 export const redisRestored: FaultCase = {
   name: 'redis-restored',
   rate: RATE,
-  about: "an older Redis with today's PostgreSQL: nothing is sent again",
+  about: 'Redis: restored to an older state, with the current PostgreSQL: nothing is sent again',
   producersNotice: 'nothing',
   duplicates: 'none',
   harm: async (installation) => {
@@ -72,14 +73,14 @@ export const redisRestored: FaultCase = {
     await redis.kill();
     await redis.start();
     await rm(join(postgres.dir, 'dump.rdb'), { force: true });
-    // A consumer that connects before its process is ready takes them and does nothing; Bull hands them out again in
-    // its second check, half a minute after the first.
+    // A consumer that connects before its process is ready takes these jobs and does nothing. Bull hands them out
+    // again in its second check, half a minute after the first.
     const isEmpty = async () => {
       const { waiting, active } = await redis.jobs();
       return waiting + active === 0;
     };
     await eventually(isEmpty, Boolean, {
-      what: 'the old jobs are done with',
+      what: 'the old jobs are gone',
       ms: REPAIRED_WITHIN_MS,
     });
   },

@@ -5,7 +5,7 @@ import type { ServiceProcess } from '../../support/service-process.js';
 const FULL_LOAD = 200;
 const STOPPED_WITHIN_MS = 25_000;
 
-/** SIGTERM, and a start after the end. @throws Error if the process did not end cleanly */
+/** Stops a process with SIGTERM, and starts it again. @throws Error if it did not end cleanly */
 async function restart(process: ServiceProcess): Promise<void> {
   const start = performance.now();
   const how = await process.stop();
@@ -28,7 +28,7 @@ export const stoppedUnderLoad: FaultCase = {
 
 export const rollingRestart: FaultCase = {
   name: 'rolling-restart',
-  about: 'SIGTERM to one process after the other under full load: producers notice nothing',
+  about: 'SIGTERM to one process after another under full load: producers notice nothing',
   rate: FULL_LOAD,
   producersNotice: 'nothing',
   duplicates: 'none',

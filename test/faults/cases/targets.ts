@@ -8,25 +8,25 @@ import type { Postgres } from '../../support/stores.js';
 
 const ACCOUNTS = 10;
 const TARGETS_EACH = 10;
-/** Events per second, of all accounts together: each goes to all targets of its account. */
+/** Events per second of all accounts together. Each goes to all targets of its account. */
 const EVENTS_PER_S = 20;
 const PHASE_MS = 12_000;
 const ROUNDS = 4;
-/** The allowed delay of the others, as a multiple of the undisturbed one. */
+/** How many times longer than undisturbed the other targets may wait. */
 const NOTICEABLE = 1.5;
 
 const BACKLOG = 20_000;
 const CALLS_AT_ONCE = 20;
 const RECOVERY_MS = 60_000;
 
-/** The heap that V8 fills before it collects: memory rises to that and falls, indefinitely. */
+/** V8 fills this much heap before it collects, so memory rises to it and falls again, over and over. */
 const BUSY_MEMORY = { peakMb: 400, growthMb: 250 };
 
 const WAITING = 1_000_000;
 const SUBSCRIPTIONS = 100;
 const BURST = 3_000;
 const BURSTS = 5;
-/** Share of the rate without a backlog; less is not "unchanged", whatever the noise. */
+/** Share of the rate without a backlog. Noise does not explain a lower one. */
 const LEAST_RATE = 0.8;
 const MOST_REDIS_MB = 64;
 
@@ -40,7 +40,7 @@ function customersOf(installation: Installation): Promise<Account[]> {
   );
 }
 
-/** The p99 of the time from an event's report to its arrival at each target that does not hang. */
+/** The p99 of the time from an event's report to its arrival, at all targets that do not hang. */
 async function delayOf(customers: readonly Account[], installation: Installation): Promise<number> {
   const { receiver } = installation;
   const from = receiver.received.length;
@@ -67,10 +67,10 @@ const median = (values: readonly number[]): number => quantile(values, 0.5);
 let hang: { customers: Account[]; quiet: number[]; disturbed: number[] };
 const slowdown = (): number => median(hang.disturbed) / median(hang.quiet);
 
-/** A tenth of all targets, one for each account. */
+/** One target of each account hangs. */
 export const targetsHang: FaultCase = {
   name: 'targets-hang',
-  about: '10 of 100 targets hang, alternating with rounds in which none does',
+  about: '10 of 100 targets hang in every second round',
   producersNotice: 'nothing',
   duplicates: 'none',
   rate: 1,
@@ -88,7 +88,7 @@ export const targetsHang: FaultCase = {
       hang.disturbed.push(await delayOf(customers, installation));
       receiver.answering = confirm;
       await eventually(async () => (await installation.pending()) < 20, Boolean, {
-        what: 'what hung has arrived',
+        what: 'the delayed notifications have arrived',
         ms: 60_000,
       });
     }
@@ -96,19 +96,19 @@ export const targetsHang: FaultCase = {
   check: (installation) => {
     const lost = lostOf(hang.customers, installation);
     const breaches = [
-      [lost === 0, `${String(lost)} notifications of the customers were lost`],
-      [slowdown() <= NOTICEABLE, `the others waited ${slowdown().toFixed(2)} times as long`],
+      [lost === 0, `${String(lost)} notifications of the ten accounts were lost`],
+      [slowdown() <= NOTICEABLE, `the other targets waited ${slowdown().toFixed(2)} times as long`],
     ] as const;
     return Promise.resolve(breaches.filter(([holds]) => !holds).map(([, breach]) => breach));
   },
   notes: () => [
-    `p99 of the targets that do not hang: ${slowdown().toFixed(2)} times the undisturbed`,
+    `p99 of the targets that do not hang: ${slowdown().toFixed(2)} times the undisturbed p99`,
   ],
 };
 
 let dead: { most: number; whileOpen: number; tried: Set<string>; after: Arrival[] };
 
-/** Down for long enough to open its circuit, with a large backlog. */
+/** A target with a large backlog fails for long enough to open its circuit. */
 export const targetDead: FaultCase = {
   name: 'target-dead',
   about: '20,000 deliveries wait for a dead target, which recovers once its circuit is open',
@@ -157,7 +157,7 @@ export const targetDead: FaultCase = {
       ms: RECOVERY_MS,
     });
     await eventually(async () => (await installation.pending()) < 1_000, Boolean, {
-      what: 'everything is on its way',
+      what: 'nearly all deliveries are done',
       ms: 110_000,
     });
     dead.after = arrivals().filter(({ id }) => !dead.tried.has(id));
@@ -165,27 +165,27 @@ export const targetDead: FaultCase = {
   check: ({ workers }) => {
     const started = dead.after.map(({ id }) => id);
     const oldest = started.toSorted();
-    // Calls under way at the same time may overtake each other.
+    // Concurrent calls may overtake each other.
     const slack = CALLS_AT_ONCE * workers.length;
     const early = new Set(oldest.slice(0, BACKLOG / 10 + slack));
     const overtaken = started.slice(0, BACKLOG / 10).filter((id) => !early.has(id)).length;
     const breaches = [
-      [dead.most <= slack, `${String(dead.most)} calls at once`],
-      [dead.whileOpen === 0, `${String(dead.whileOpen)} calls through an open circuit`],
-      [overtaken === 0, `${String(overtaken)} were not started in their turn`],
+      [dead.most <= slack, `${String(dead.most)} concurrent calls`],
+      [dead.whileOpen === 0, `${String(dead.whileOpen)} calls despite the open circuit`],
+      [overtaken === 0, `${String(overtaken)} deliveries were sent out of order`],
     ] as const;
     return Promise.resolve(breaches.filter(([holds]) => !holds).map(([, breach]) => breach));
   },
   notes: ({ workers }) => [
-    `the oldest first, at most ${String(dead.most)} calls at once ` +
-      `(bound: ${String(CALLS_AT_ONCE * workers.length)})`,
+    `sent oldest first, with at most ${String(dead.most)} concurrent calls ` +
+      `(limit: ${String(CALLS_AT_ONCE * workers.length)})`,
   ],
 };
 
 let huge: { before: number[]; after: number[]; redisMb: number };
 const rate = (): number => median(huge.before) / median(huge.after);
 
-/** Half of it for paused subscriptions, half for targets that refuse connections. */
+/** Half of the backlog is for paused subscriptions, half for targets that refuse connections. */
 export const backlogHuge: FaultCase = {
   name: 'backlog-huge',
   about: '1,000,000 deliveries wait for paused subscriptions and dead targets',
@@ -216,7 +216,7 @@ export const backlogHuge: FaultCase = {
       [installation.accountId, SUBSCRIPTIONS, WAITING / SUBSCRIPTIONS],
     );
     await settle(postgres);
-    // Until then they are being called, which is extra work.
+    // Until then, workers call the dead targets, which is extra work.
     await eventually(async () => (await closedCircuits(postgres)) === 0, Boolean, {
       what: 'the circuits open',
       ms: 90_000,
@@ -228,18 +228,18 @@ export const backlogHuge: FaultCase = {
   },
   check: () => {
     const breaches = [
-      [rate() >= LEAST_RATE, `the rate was ${rate().toFixed(2)} of that before`],
+      [rate() >= LEAST_RATE, `the rate was ${rate().toFixed(2)} of the earlier rate`],
       [huge.redisMb <= MOST_REDIS_MB, `Redis took ${huge.redisMb.toFixed()} MB`],
     ] as const;
     return Promise.resolve(breaches.filter(([holds]) => !holds).map(([, breach]) => breach));
   },
   notes: () => [
-    `accepted and delivered at ${rate().toFixed(2)} of the rate before; ` +
+    `accepted and delivered at ${rate().toFixed(2)} of the earlier rate; ` +
       `Redis takes ${huge.redisMb.toFixed()} MB`,
   ],
 };
 
-/** The same conditions before and after: PostgreSQL logs whole pages after a checkpoint. */
+/** Makes conditions equal before and after: PostgreSQL logs whole pages after a checkpoint. */
 async function settle(postgres: Postgres): Promise<void> {
   await postgres.query('VACUUM ANALYZE deliveries');
   await postgres.query('CHECKPOINT');
@@ -254,7 +254,7 @@ async function closedCircuits(postgres: Postgres): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Reports many events. @returns the time until all were delivered, in ms */
+/** Reports a burst of events. @returns the time until all were delivered, in ms */
 async function burst({ producer, receiver, paths }: Installation): Promise<number> {
   const start = performance.now();
   const arrived = receiver.received.length + BURST * paths.length;

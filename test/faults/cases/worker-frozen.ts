@@ -4,12 +4,12 @@ import type { FaultCase } from '../harness/fault-case.js';
 import { type Arrival, confirm } from '../harness/receiver.js';
 
 const ANSWER_AFTER_MS = 400;
-/** A claim lasts 18 s with this installation's timeout. */
+/** A lease lasts 18 s with this installation's timeout. */
 const FROZEN_MS = 22_000;
 
 /**
- * Calls are under way when the worker stops. Half of them fail and half succeed, which it learns only after others have
- * repeated them.
+ * The worker stops while calls are in flight. Half of them fail and half succeed, but it learns this only after
+ * another worker has repeated them.
  */
 export const workerFrozen: FaultCase = {
   name: 'worker-frozen',
@@ -46,7 +46,7 @@ export const workerFrozen: FaultCase = {
     );
     const unsuccessful = await postgres.query(`SELECT FROM deliveries WHERE state <> 'succeeded'`);
     return [
-      ...(overtaken.length > 0 ? [] : ['nothing was taken over']),
+      ...(overtaken.length > 0 ? [] : ['no other worker took over a delivery']),
       ...(unsuccessful.length === 0 ? [] : ['a late failure overwrote a success']),
     ];
   },

@@ -5,7 +5,7 @@ import { PLATFORM } from './template.js';
 
 const PASSWORD = 'account-secret';
 
-/** Another account, with a subscription to each of some paths and its own producer. */
+/** Another account, with its own producer and one subscription for each of its paths. */
 export interface Account {
   id: string;
   auth: string;
@@ -16,8 +16,8 @@ export interface Account {
 }
 
 /**
- * Creates an account. SQL writes its subscriptions, because there may be more than the API allows. @param targets of
- * the paths; by default the receiver
+ * Creates an account. Inserts its subscriptions with SQL, because they may exceed the API's limit. @param targets the
+ * base URL of the paths; by default the receiver
  */
 export async function makeAccount(
   { postgres, receiver, frontDoor }: Installation,
@@ -43,7 +43,7 @@ export async function makeAccount(
   };
 }
 
-/** Deletes the subscriptions of an account like their owner would: pending deliveries are cancelled. */
+/** Deletes the subscriptions of an account through the API, which cancels pending deliveries. */
 export async function unsubscribe(
   { frontDoor }: Installation,
   { auth, subscriptions }: Account,
@@ -52,7 +52,7 @@ export async function unsubscribe(
   for (const id of subscriptions) await call(customer, 'DELETE', `/v1/webhooks/${id}`);
 }
 
-/** How many promised notifications of some accounts never arrived. */
+/** How many promised notifications of these accounts never arrived. */
 export function lostOf(accounts: readonly Account[], { receiver }: Installation): number {
   const confirmed = receiver.confirmed();
   return accounts

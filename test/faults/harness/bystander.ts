@@ -5,25 +5,25 @@ import { keyOf } from './receiver.js';
 
 const LOOK_EVERY_MS = 200;
 
-/** What an unaffected customer may notice of the fault. */
+/** How much of the fault another customer may notice. */
 export interface Bounds {
   /** Notifications that arrive, as a share of the events reported in that time. */
   rate: number;
   p99Ms: number;
-  /** Backends of PostgreSQL that wait for a lock at the same time. */
+  /** PostgreSQL backends that wait for a lock at the same time. */
   waiting: number;
 }
 
 export const UNDISTURBED: Bounds = { rate: 0.95, p99Ms: 2_000, waiting: 5 };
 
-/** A time span in ms, and the peak of backends that waited for a lock in it. */
+/** A time span in ms, and the highest number of backends that waited for a lock during it. */
 export interface Span {
   from: number;
   to: number;
   waiting: number;
 }
 
-/** What the customer noticed in a span, at the first of its paths. */
+/** What the customer noticed during a span, at the first of its paths. */
 export interface Experience extends Span {
   reported: number;
   rate: number;
@@ -63,8 +63,8 @@ async function look(client: pg.Client, span: Span): Promise<void> {
 }
 
 /**
- * Evaluates a span after everything has settled, when late and missing notifications are known. @param except numbers
- * of events that do not count
+ * Evaluates a span. Call it after everything has settled, when late and missing notifications are known. @param except
+ * numbers of events that do not count
  */
 export function experienceIn(
   span: Span,
@@ -99,9 +99,9 @@ export function experienceIn(
 /** @returns a sentence for each exceeded bound */
 export function breachesOf(seen: Experience, bounds: Bounds = UNDISTURBED): string[] {
   const rules = [
-    [seen.rate >= bounds.rate, `the other account had ${seen.rate.toFixed(2)} of its rate`],
+    [seen.rate >= bounds.rate, `the other account kept ${seen.rate.toFixed(2)} of its rate`],
     [seen.p99Ms <= bounds.p99Ms, `its p99 was ${seen.p99Ms.toFixed()} ms`],
-    [seen.duplicates === 0, `${String(seen.duplicates)} of its notifications came twice`],
+    [seen.duplicates === 0, `${String(seen.duplicates)} of its notifications arrived twice`],
     [seen.waiting <= bounds.waiting, `${String(seen.waiting)} backends waited for locks`],
   ] as const;
   return rules.filter(([holds]) => !holds).map(([, breach]) => breach);

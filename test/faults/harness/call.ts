@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 
-/** The server, and the user. */
+/** The server and the user. */
 export interface Caller {
   url: string;
   auth: string;

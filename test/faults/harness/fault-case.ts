@@ -2,7 +2,7 @@ import type { Installation, Setup } from './installation.js';
 import type { Random } from './random.js';
 import type { Topology } from './topology.js';
 
-/** A fault, and the promises that hold in spite of it. */
+/** A fault, and the promises that hold despite it. */
 export interface FaultCase {
   name: string;
   /** What the case does, in a sentence for the report. */
@@ -10,27 +10,27 @@ export interface FaultCase {
   /** Events a second. */
   rate?: number;
   setup?: Setup;
-  /** Why it makes no sense with another set-up of the stores. */
+  /** The reason to skip the case with another set-up of the stores. */
   leftOut?: Partial<Record<keyof Topology, string>>;
   /**
-   * What producers may notice: `nothing`, a missing answer (`unanswered`), an `unavailable` service (503 with
-   * Retry-After), or either.
+   * What producers may notice: `nothing`, a missing answer (`unanswered`), 503 with Retry-After (`unavailable`), or
+   * both (`either`).
    */
   producersNotice: 'nothing' | 'unanswered' | 'unavailable' | 'either';
   /**
-   * Which notifications may arrive twice: only those whose first answer could not be recorded in time, by the history
-   * (`explained`), or none.
+   * Which notifications may arrive twice: `none`, or only those that the history explains because their first answer
+   * could not be recorded in time (`explained`).
    */
   duplicates: 'none' | 'explained';
-  /** How much later than due an attempt may start, in ms; see history/history.ts. Default: any. */
+  /** How late an attempt may start after it is due, in ms; see history/history.ts. Default: any time. */
   latestMs?: number;
-  /** Injects and removes the fault, under load. */
+  /** Injects and removes the fault under load. */
   harm: (installation: Installation, random: Random) => Promise<void>;
-  /** Undoes the changes of `setup` to the directory. */
+  /** Undoes what `setup` changed in the directory. */
   cleanUp?: (dir: string) => void;
   /** Checks the end state after everything has settled. @returns a sentence for each broken promise */
   check?: (installation: Installation) => Promise<string[]>;
-  /** Bounds of the processes' memory and its growth, in MB, for processes that reach full load after idling. */
+  /** Limits of memory and its growth, in MB, for processes that idle before they reach full load. */
   memory?: { peakMb: number; growthMb: number };
   /** Measurements, a sentence each for the report. */
   notes?: (installation: Installation) => string[];

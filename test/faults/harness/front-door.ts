@@ -5,13 +5,13 @@ import { answersOk } from '#tools/net';
 
 const ASK_EVERY_MS = 200;
 
-/** The kernel's connection queue of a busy test process. It loses bytes of connections beyond that. */
+/** The length of the kernel's queue for connections. Beyond it, the kernel loses bytes of connections. */
 const BACKLOG = 4_096;
 
 /**
- * The proxy in front of the API processes. It forwards each connection, once a request arrives on it, to a process that
- * is ready by `/health/ready`, round-robin, and to the next one if that refuses. If none is ready, it uses any: a 503
- * says more than a refused connection.
+ * The proxy in front of the API processes. When a request arrives on a connection, the proxy forwards the connection
+ * to a process whose `/health/ready` says that it is ready, round-robin, or to the next one if that refuses. If none is
+ * ready, it uses any: a 503 says more than a refused connection.
  */
 export class FrontDoor {
   private readonly ready = new Map<number, boolean>();
@@ -21,7 +21,7 @@ export class FrontDoor {
   private turn = 0;
   private asking = true;
 
-  /** @param ports of the API processes on loopback */
+  /** @param ports the loopback ports of the API processes */
   constructor(private readonly ports: readonly number[]) {}
 
   async listen(): Promise<void> {
@@ -34,7 +34,7 @@ export class FrontDoor {
     return `http://127.0.0.1:${String((this.server?.address() as AddressInfo).port)}`;
   }
 
-  /** Sends a process no more connections, whatever its health says, until it is let in again. */
+  /** Sends no more connections to a process, whatever its health says, until {@link letIn}. */
   withdraw(port: number): void {
     this.withdrawn.add(port);
   }

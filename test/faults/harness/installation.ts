@@ -21,27 +21,27 @@ import type { Environment } from '../../support/environment.js';
 import type { ServiceProcess } from '../../support/service-process.js';
 import { copy, Postgres, RedisStore } from '../../support/stores.js';
 
-/** Claims end 15 s after that; a shorter time would measure an overloaded machine. */
+/** Leases end 15 s later. A shorter timeout would measure how overloaded the machine is. */
 const TIMEOUT_MS = 3_000;
-/** Many attempts in quick succession, so that temporary faults exhaust nothing. */
+/** Many attempts in quick succession, so that a temporary fault exhausts no delivery. */
 const SCHEDULE = [300, 600, ...Array<number>(60).fill(1_000)];
 /** Makes each request name the process that made it. */
 const WORKER_HEADER = ['--import', join(ROOT, 'test/faults/harness/worker-header.mjs')];
 
-/** Redis, whether it is one server or several. */
+/** Redis, as one server or as a cluster. */
 type Redis = Pick<RedisStore, 'url' | 'start' | 'kill' | 'jobs' | 'command' | 'save'>;
 
 /** Options of a case's installation. */
 export interface Setup {
   /** Paths of the receiver, with a subscription to each. Default: two. */
   paths?: readonly string[];
-  /** Target of a path's subscription. Default: the receiver. */
+  /** The target of a path's subscription. Default: the receiver. */
   target?: (path: string, receiver: Receiver) => Promise<string>;
-  /** Delays before retries, ms. Default: many short ones. */
+  /** Delays before retries, in ms. Default: many short ones. */
   schedule?: readonly number[];
-  /** Further variables of a process. */
+  /** Further environment variables of a process. */
   environment?: (name: string) => Environment;
-  /** How many workers there are. Default: two. */
+  /** The number of workers. Default: two. */
   workers?: number;
   /** Prepares the directory that will hold the data of PostgreSQL, `dir`/postgres. */
   beforeData?: (dir: string) => void;
@@ -51,7 +51,7 @@ export interface Setup {
 export class Installation {
   /** Faults that kept outcomes of attempts from being recorded. */
   readonly harms: Harm[] = [];
-  /** Customer actions, which the check of their notifications considers. */
+  /** Actions of customers, for the check of their deliveries. */
   readonly actions: Action[] = [];
   /** By path: its subscription's path, and its first target. */
   readonly targets = new Map<string, { subscription: string; url: URL }>();
@@ -71,14 +71,14 @@ export class Installation {
     /** The metrics address of each process, by its name. */
     readonly metrics: ReadonlyMap<string, string>,
     readonly schedule: readonly number[],
-    /** Unexpected ends of processes. */
+    /** Processes that ended unexpectedly. */
     readonly unexpectedEnds: readonly string[],
   ) {
     this.memory = new MemoryWatch(this.processes);
   }
 
   /**
-   * @param dir for everything that it writes
+   * @param dir where it writes all its files
    */
   static async start(
     dir: string,
@@ -168,7 +168,8 @@ export class Installation {
   }
 
   /**
-   * Injects a fault that may delay or lose the record of an answer. @param processes affected; only workers record
+   * Injects a fault that may delay or lose the record of an answer. @param processes the affected ones; only workers
+   * record answers
    */
   async harming(
     kind: Harm['kind'],
@@ -191,7 +192,7 @@ export class Installation {
     }
   }
 
-  /** Kills processes at the same moment, and restarts them a while later, like a supervisor. */
+  /** Kills processes at the same moment and restarts them after a while, as a supervisor would. */
   async killAndRestart(processes: readonly ServiceProcess[], awayMs: number): Promise<void> {
     await this.harming('killed', processes, () =>
       Promise.all(processes.map((process) => process.kill())),
@@ -200,7 +201,7 @@ export class Installation {
     await Promise.all(processes.map((process) => process.start()));
   }
 
-  /** How many deliveries are not finished. */
+  /** How many deliveries are pending. */
   async pending(): Promise<number> {
     const [row] = await this.postgres.query<{ count: number }>(
       `SELECT count(*)::integer AS count FROM deliveries WHERE state = 'pending'`,
@@ -208,7 +209,7 @@ export class Installation {
     return row?.count ?? 0;
   }
 
-  /** How many deliveries are pending or under way, and how many replays are running. */
+  /** The number of deliveries that are pending or in flight, plus the number of running replays. */
   async unfinished(): Promise<number> {
     const [row] = await this.postgres.query<{ count: number }>(
       `SELECT ((SELECT count(*) FROM deliveries WHERE state = 'pending' OR claimed_until > now())
@@ -217,7 +218,7 @@ export class Installation {
     return row?.count ?? 0;
   }
 
-  /** Waits until new events go to the queue at once instead of waiting in PostgreSQL. */
+  /** Waits until new events go straight to the queue and do not wait in PostgreSQL. */
   async noBacklog(): Promise<void> {
     const marked = () => this.postgres.query('SELECT FROM webhooks WHERE backlog');
     await eventually(async () => (await marked()).length === 0, Boolean, {
@@ -225,18 +226,18 @@ export class Installation {
     });
   }
 
-  /** Points the subscription of a path to the receiver, like a customer who fixes a mistake. */
+  /** Points the subscription of a path to the receiver, as a customer would who fixes a mistake. */
   async correct(path: string): Promise<void> {
     const target = this.targets.get(path);
     await this.call('PUT', target?.subscription ?? '', { targetUrl: this.receiver.url + path });
   }
 
-  /** A request of the customer. @throws Error when it is not answered with 200 */
+  /** Makes a request of the customer. @throws Error unless it is answered with 200 */
   call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
     return call(this.customer, method, path, body);
   }
 
-  /** The same. @throws Error when it is not answered */
+  /** Makes a request of the customer. @throws Error if there is no answer */
   ask(method: string, path: string, body?: object): Promise<{ status: number; text: string }> {
     return ask(this.customer, method, path, body);
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** The network between one of our processes and a store: a TCP proxy. */
+/** The network between one of our processes and a store, as a TCP proxy. */
 export class Link {
   private readonly pairs = new Set<{ near: Socket; far: Socket }>();
   private readonly forgotten = new Set<{ near: Socket; far: Socket }>();
@@ -11,7 +11,7 @@ export class Link {
   private server: Server | undefined;
 
   /**
-   * @param store its address, evaluated for each connection
+   * @param store the address of the store, evaluated for each connection
    */
   constructor(private readonly store: () => URL) {}
 
@@ -27,12 +27,12 @@ export class Link {
     return url.toString();
   }
 
-  /** The ports from which it reaches the store. */
+  /** The local ports of its connections to the store. */
   get ports(): number[] {
     return [...this.pairs].flatMap(({ far }) => far.localPort ?? []);
   }
 
-  /** Everything works again, except half-open connections, which stay silent for ever. */
+  /** Lets everything work again, except half-open connections, which stay silent forever. */
   open(): void {
     this.state = 'open';
     this.delayMs = 0;
@@ -48,8 +48,8 @@ export class Link {
   }
 
   /**
-   * As if the far end vanished without notice: the process believes in its connections, even new ones; the store has
-   * lost them; and nothing passes.
+   * Acts as if the far end had vanished without notice: the process considers its connections open, even new ones, but
+   * the store has lost them, and no data passes.
    */
   halfOpen(): void {
     this.state = 'halfOpen';
@@ -60,8 +60,8 @@ export class Link {
   }
 
   /**
-   * As if a firewall forgot its connections: both ends still believe in them, transactions stay open, and nothing
-   * passes ever again. New connections work.
+   * Acts like a firewall that forgets its connections: both ends still consider them open, transactions stay open, and
+   * no data ever passes again. New connections work.
    */
   forget(): void {
     for (const pair of this.pairs) {
@@ -73,7 +73,7 @@ export class Link {
     }
   }
 
-  /** Resets the forgotten connections, as when their ends notice. */
+  /** Resets the forgotten connections, as if both ends had noticed. */
   reset(): void {
     for (const { near, far } of this.forgotten) {
       near.resetAndDestroy();
@@ -127,7 +127,7 @@ export class Link {
     });
   }
 
-  /** In order: delayed data waits for earlier data. */
+  /** Runs work in order: delayed data waits for earlier data. */
   private later(work: () => void): void {
     if (this.delayMs === 0 && this.waiting.length === 0) {
       work();

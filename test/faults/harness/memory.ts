@@ -1,12 +1,12 @@
 import type { ServiceProcess } from '../../support/service-process.js';
 
 const EVERY_MS = 500;
-/** Growth during warm-up does not count. */
+/** Growth during this warm-up does not count. */
 const WARM_AFTER_MS = 8_000;
 
 /** Watches the resident memory of processes. */
 export class MemoryWatch {
-  /** The peak of any process, in MB. */
+  /** The highest memory of any process, in MB. */
   peak = 0;
   /** The largest growth of any process after warm-up, in MB. */
   growth = 0;

@@ -6,9 +6,9 @@ import type { Call, Violation } from './history/history.js';
 import type { Installation } from './installation.js';
 import type { Arrival } from './receiver.js';
 
-/** At most this many violations of each rule are printed. */
+/** How many violations of each rule are printed. */
 const PRINTED = 3;
-/** When PostgreSQL is back after a minute, 1,500 producers repeat at once: that takes 120 MB. */
+/** When PostgreSQL is back after a minute, 1,500 requests are repeated at once, which takes 120 MB. */
 const MEMORY = { peakMb: 300, growthMb: 150 };
 
 /** A row of the report. */
@@ -19,19 +19,19 @@ export interface Outcome {
   /** Notifications that the receiver confirmed. */
   arrived: number;
   lost: number;
-  /** Confirmations beyond the first one of a notification. */
+  /** Confirmations after the first one of each notification. */
   duplicates: number;
-  /** Unavoidable ones, checked delivery by delivery; see history/checker.ts. */
+  /** Duplicates that nothing could prevent, checked delivery by delivery; see history/checker.ts. */
   explained: number;
-  /** Producers' requests without an answer, and with 503; all were repeated and accepted. */
+  /** Producers' requests without an answer, and with 503. All were repeated and accepted. */
   unanswered: number;
   unavailable: number;
-  /** From the end of the fault until all was delivered, in s; the longest of all rounds. */
+  /** The time from the end of the fault until everything was delivered, in s; the longest of all rounds. */
   recoveryS: number;
   /** The largest growth of a process, in MB. */
   growthMb: number;
   peakMb: number;
-  /** What was measured, a sentence each. */
+  /** The measurements, a sentence each. */
   notes: string[];
   /** Broken promises, a sentence each. */
   broken: string[];
@@ -75,9 +75,9 @@ export async function outcomeOf(
   outcome.broken = [
     ...brokenOf(faultCase, outcome),
     ...[...rules].map(([rule, found]) => `${rule}: ${found.length}`),
-    ...producer.failures.wrong.slice(0, 3).map((answer) => `a producer was answered ${answer}`),
+    ...producer.failures.wrong.slice(0, 3).map((answer) => `a producer got the answer ${answer}`),
     ...sharedIds(receiver.received),
-    ...installation.unexpectedEnds.map((how) => `a process needed a hand: ${how}`),
+    ...installation.unexpectedEnds.map((how) => `a process ended unexpectedly: ${how}`),
     ...((await faultCase.check?.(installation)) ?? []),
   ];
   const unexplained = repeated.filter((one) => !explained.includes(one));
@@ -92,12 +92,12 @@ export async function outcomeOf(
   return outcome;
 }
 
-/** For a case that failed in its set-up: the others continue. */
+/** The outcome of a case that failed in its set-up. The other cases continue. */
 export function outcomeOfNone(name: string, error: unknown): Outcome {
   const reason = error instanceof Error ? error.message : String(error);
   const nothing = { acknowledged: 0, arrived: 0, lost: 0, duplicates: 0, explained: 0 };
   const unseen = { unanswered: 0, unavailable: 0, recoveryS: 0, growthMb: 0, peakMb: 0 };
-  const broken = [`it could not be run: ${reason}`];
+  const broken = [`the case did not run: ${reason}`];
   return { name, ...nothing, ...unseen, notes: [], broken, evidence: [] };
 }
 
@@ -110,7 +110,7 @@ function brokenOf(faultCase: FaultCase, outcome: Outcome): string[] {
     [outcome.lost === 0, `${String(outcome.lost)} notifications were lost`],
     [
       outcome.duplicates <= allowed,
-      `${String(outcome.duplicates)} duplicates, of which ${String(allowed)} may be`,
+      `${String(outcome.duplicates)} duplicates, of which ${String(allowed)} are allowed`,
     ],
     [
       unanswered === 0 || notice === 'unanswered' || notice === 'either',
@@ -144,14 +144,14 @@ function violating({ violations }: Verdict): string[] {
   return [...new Set(violations.flatMap(({ delivery }) => delivery ?? []))];
 }
 
-/** One id for two notifications would make a receiver drop one of them. */
+/** If two notifications had the same id, a receiver would drop one of them. */
 function sharedIds(arrivals: readonly Arrival[]): string[] {
   const contents = new Map<string, Set<string>>();
   for (const { id, path, number } of arrivals) {
     contents.set(id, (contents.get(id) ?? new Set()).add(`${path} ${String(number)}`));
   }
   const shared = [...contents.values()].filter((found) => found.size > 1).length;
-  return shared === 0 ? [] : [`${String(shared)} ids were used twice`];
+  return shared === 0 ? [] : [`${String(shared)} ids were used for several notifications`];
 }
 
 async function evidenceOf(

@@ -8,13 +8,13 @@ import { ROOT } from '#tools/settings';
 import type { Postgres } from '../../support/stores.js';
 import { Link } from './link.js';
 
-/** PgBouncer refuses root, like PostgreSQL. */
+/** Like PostgreSQL, PgBouncer refuses to run as root. */
 const NOBODY = 65_534;
 const SETTINGS = 'pgbouncer.ini';
 const USERS = 'users.txt';
 const READY_MS = 10_000;
 
-/** PgBouncer with docker compose's settings, in transaction mode, in front of a PostgreSQL at its current address. */
+/** PgBouncer in transaction mode, with docker compose's settings, in front of PostgreSQL's current address. */
 export class PgBouncer {
   private constructor(
     private readonly postgres: Postgres,
@@ -22,7 +22,7 @@ export class PgBouncer {
   ) {}
 
   /**
-   * @param dir for its settings
+   * @param dir where it writes its settings
    */
   static async start(dir: string, postgres: Postgres, programs: Programs): Promise<PgBouncer> {
     const link = new Link(() => postgres.url);
@@ -39,7 +39,7 @@ export class PgBouncer {
     await writeFile(join(dir, USERS), users.join(''));
     await writeFile(join(dir, SETTINGS), settings);
     const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-    // It finds its files in its working directory, because it may not read the parents.
+    // It reads its files from its working directory, because it may not read the parent directories.
     const options = { cwd: dir, ...user };
     const program = programs.start('pgbouncer', 'pgbouncer', [SETTINGS], options);
     void program.exited.then(() => link.close());
@@ -48,7 +48,7 @@ export class PgBouncer {
     return started;
   }
 
-  /** Like PostgreSQL's, through PgBouncer. */
+  /** PostgreSQL's URL, but through PgBouncer. */
   urlOf(process: 'api' | 'worker'): URL {
     const url = this.postgres.urlOf(process);
     url.port = String(this.port);

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keyOf } from './receiver.js';
 
-/** Longer than the service ever takes to answer. */
+/** The timeout of a request; the service always answers sooner. */
 const PATIENCE_MS = 25_000;
 const AGAIN_MS = 300;
 const BATCH = 200;
@@ -10,15 +10,15 @@ const PIECE = 10;
 
 /** The number of failed requests, by kind. */
 export interface Failures {
-  /** No answer, or a broken one. */
+  /** No answer, or an incomplete one. */
   unanswered: number;
   /** 503 with Retry-After. */
   unavailable: number;
-  /** Anything else, which should never happen. */
+  /** Any other answer, which should never happen. */
   wrong: string[];
 }
 
-/** An event that was accepted; own clock, ms. */
+/** An accepted event. Times are in ms of this process's clock. */
 export interface Accepted {
   eventId: string;
   /** When it was first reported. */
@@ -26,7 +26,7 @@ export interface Accepted {
   at: number;
 }
 
-/** Reports events at a steady rate, each under a unique id, and repeats each until it is accepted. */
+/** Reports events at a steady rate, each with a unique id, and repeats each until it is accepted. */
 export class Producer {
   readonly failures: Failures = { unanswered: 0, unavailable: 0, wrong: [] };
   /** Numbers of the events that were accepted. */
@@ -38,8 +38,8 @@ export class Producer {
   private running = false;
 
   /**
-   * @param to.url of the API; `auth` is a platform user's `username:password`; `body` has the members of each event
-   * besides `id` and `data`
+   * @param to.url the API; `auth` is a platform user's `username:password`; `body` has the members of each event
+   * except `id` and `data`
    */
   constructor(private readonly to: { url: string; auth: string; body: object }) {}
 
@@ -55,18 +55,18 @@ export class Producer {
     await Promise.all(this.reporting);
   }
 
-  /** Reports some at once; resolves when they are accepted. */
+  /** Reports events all at once; resolves when they are accepted. */
   async report(events: number): Promise<void> {
     await Promise.all(Array.from({ length: events }, () => this.next()));
   }
 
-  /** Reports some, few enough at a time to go to the queue directly; resolves when they are accepted. */
+  /** Reports events in groups small enough to go straight to the queue; resolves when they are accepted. */
   async reportInPieces(count: number): Promise<void> {
     for (let made = 0; made < count; made += PIECE)
       await this.report(Math.min(PIECE, count - made));
   }
 
-  /** Reports many in consecutive batches; resolves when they are accepted. @throws if one is not */
+  /** Reports events in consecutive batches; resolves when they are accepted. @throws Error if a batch is not */
   async reportMany(events: number, batchSize = BATCH): Promise<void> {
     for (let left = events; left > 0; left -= batchSize) {
       const numbers = Array.from({ length: Math.min(left, batchSize) }, () => (this.count += 1));
@@ -81,7 +81,7 @@ export class Producer {
     }
   }
 
-  /** Reports everything since then (own clock, ms) again, accepted or not. */
+  /** Reports all events again that were accepted since then (in ms of this process's clock). */
   async reportAgain(since: number): Promise<void> {
     const numbers = [...this.accepted]
       .filter(([, { at }]) => at >= since)
@@ -90,7 +90,7 @@ export class Producer {
   }
 
   /**
-   * The notifications that some subscriptions should get. @param paths of their targets
+   * The notifications that subscriptions should get. @param paths the paths of their targets
    */
   promised(paths: readonly string[]): Set<string> {
     const numbers = [...this.accepted.keys()];
@@ -159,7 +159,7 @@ interface Answer {
   text: string;
 }
 
-/** One request per connection, because the front door balances connections. */
+/** Opens a connection for each request, because the front door balances connections. */
 function post(
   { url, auth }: { url: string; auth: string },
   path: string,

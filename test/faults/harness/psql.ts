@@ -4,8 +4,8 @@ import type { Postgres } from '../../support/stores.js';
 export const PSQL = 'psql';
 
 /**
- * Runs an action while a transaction of an operator's psql is open, which started with a statement. @returns how many
- * rows the statement found
+ * Runs an action while an operator's psql has a transaction open that began with a statement. @returns how many rows
+ * the statement found
  */
 export async function asPsql(
   postgres: Postgres,

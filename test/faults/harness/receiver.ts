@@ -8,7 +8,7 @@ export interface Arrival extends Received {
   number: number;
   /** How often this id arrived before. */
   earlier: number;
-  /** When the 2xx answer was complete, as far as is known. */
+  /** When the 2xx answer was complete, as far as the receiver knows. */
   confirmedAt?: number;
   /** Whether the connection had been used before. */
   reused: boolean;
@@ -22,7 +22,7 @@ export interface Arrival extends Received {
 
 /** Answers 200 and records it, unless the connection has ended. */
 export function confirm(arrival: Arrival, response: ServerResponse): void {
-  // Not in the callback of end(), which runs even if nobody is there to answer.
+  // Not in the callback of end(), which runs even if the client is gone.
   response.once('finish', () => (arrival.confirmedAt = Date.now()));
   response.writeHead(200).end();
 }
@@ -38,7 +38,7 @@ export class Receiver extends AnyReceiver<Arrival> {
     super(confirm);
   }
 
-  /** Notifications answered with 2xx, by `path number`; more than one each are duplicates. */
+  /** Arrivals answered with 2xx, by `path number`. All but one of each are duplicates. */
   confirmed(): Map<string, Arrival[]> {
     const confirmed = new Map<string, Arrival[]>();
     for (const arrival of this.received) {

@@ -3,9 +3,9 @@ import type { Programs } from '#tools/programs';
 import { RedisServers } from '../../support/redis-servers.js';
 import { jobsIn } from '../../support/stores.js';
 
-/** Redis' default. */
+/** Redis's default. */
 const NODE_TIMEOUT_MS = 15_000;
-/** Enough queues that each primary has some. */
+/** Enough queues to put some on each primary. */
 export const SHARDS = 6;
 
 /** A Redis Cluster without replicas. After a restart, nodes keep their ports and nothing else. */
@@ -34,13 +34,13 @@ export class RedisCluster {
     await Promise.all(this.ports.map((port) => this.servers.kill(port)));
   }
 
-  /** A command to every node. @returns the first one's answer */
+  /** Sends a command to every node. @returns the answer of the first one */
   async command(name: string, ...args: string[]): Promise<unknown> {
     const answers = this.ports.map((port) => this.servers.ask(port, name, ...args));
     return (await Promise.all(answers))[0];
   }
 
-  /** How many deliveries the jobs of all queues hold: waiting ones, and active ones. */
+  /** How many deliveries the waiting jobs and the active jobs of all queues hold. */
   async jobs(): Promise<{ waiting: number; active: number }> {
     const cluster = new Cluster([{ host: '127.0.0.1', port: this.ports[0]! }]);
     try {

@@ -7,12 +7,12 @@ import { type Arrival, confirm } from './receiver.js';
 import type { ServiceProcess } from '../../support/service-process.js';
 
 const SUBSCRIPTIONS = 20;
-/** Each goes to all subscriptions. */
+/** Each event goes to all subscriptions. */
 const EVENTS_PER_S = 5;
-/** So that calls are always under way. */
+/** Keeps calls in flight at all times. */
 const ANSWER_AFTER_MS = 200;
 
-/** Refuses by the path: `429` with Retry-After, `410`, or `500`. */
+/** Answers with the status in the path: 429 with Retry-After, 410, or 500. */
 export function refuse(arrival: Arrival, response: ServerResponse): void {
   const status = Number(arrival.path.split('/')[2]);
   const answer = () => {
@@ -22,8 +22,8 @@ export function refuse(arrival: Arrival, response: ServerResponse): void {
 }
 
 /**
- * An account whose targets answer 429 and 410 while an action runs, with continuous events. Its pending deliveries are
- * cancelled at the end, because it has refused them.
+ * Runs an action beside an account with continuous events, whose targets answer 429 and 410. At the end, its pending
+ * deliveries are cancelled, because its targets refuse them.
  */
 export async function besideRefusing(
   installation: Installation,
@@ -47,7 +47,7 @@ export async function besideRefusing(
   }
 }
 
-/** Continuously changes the subscriptions of an account at one API, and switches them on again. */
+/** Continuously changes the subscriptions of an account through one API, and switches them on again. */
 export class Changes {
   private running = true;
   private readonly loops: Promise<void>[];
@@ -57,13 +57,13 @@ export class Changes {
     this.loops = subscriptions.map(async (id) => {
       for (let count = 0; this.running; count += 1) {
         const body = { name: `name ${String(count)}`, enabled: true };
-        // Its answers during the fault do not matter.
+        // The answers during the fault do not matter.
         await call(to, 'PUT', `/v1/webhooks/${id}`, body).catch(() => sleep(100));
       }
     });
   }
 
-  /** Starts no further one. */
+  /** Starts no further change. */
   end(): void {
     this.running = false;
   }
@@ -74,7 +74,7 @@ export class Changes {
   }
 }
 
-/** How many of the subscriptions a stalled transaction has locked. */
+/** How many subscriptions stay locked for `ms`, by a stalled transaction. */
 export async function lockedFor(
   { postgres }: Installation,
   { subscriptions }: Account,

@@ -11,7 +11,7 @@ import type { Topology } from './topology.js';
 
 const USUAL_RATE = 40;
 const QUIET_WITHIN_MS = 120_000;
-/** Duplicates after the last delivery arrive within this time. */
+/** Duplicates of the last deliveries arrive within this time. */
 const AFTERMATH_MS = 1_500;
 
 /** Runs a case on its own installation, `rounds` times in a row. */
@@ -53,6 +53,6 @@ async function quiet(installation: Installation): Promise<void> {
   await eventually(
     () => installation.unfinished(),
     (count) => count === 0,
-    { ms: QUIET_WITHIN_MS, everyMs: 100, what: 'nothing is unfinished' },
+    { ms: QUIET_WITHIN_MS, everyMs: 100, what: 'everything is finished' },
   );
 }

@@ -1,4 +1,4 @@
-// Preloaded into a process to shift its clock by CLOCK_SHIFT_MS. PostgreSQL's and ours stay right.
+// Preloaded into a process to shift its clock by CLOCK_SHIFT_MS. PostgreSQL and the suite keep the right time.
 const shift = Number(process.env.CLOCK_SHIFT_MS);
 const TrueDate = Date;
 

@@ -1,6 +1,6 @@
-/** The set-up of the stores; by default one PostgreSQL and one Redis, each reached directly. */
+/** The set-up of the stores. By default, processes connect directly to one PostgreSQL and one Redis. */
 export interface Topology {
-  /** The processes reach PostgreSQL through PgBouncer in transaction mode. */
+  /** Processes connect to PostgreSQL through PgBouncer in transaction mode. */
   pgbouncer?: boolean;
   /** Redis is a cluster of three primaries. */
   redisCluster?: boolean;

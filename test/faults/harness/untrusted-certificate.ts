@@ -1,4 +1,4 @@
-/** A certificate that nobody trusts, for a name that does not exist; for tests only. */
+/** An untrusted certificate for a name that does not exist; for tests only. */
 export const untrusted = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgi+YWjJqitml1KCek

@@ -3,7 +3,7 @@ import { judge } from './checker.js';
 import type { Accepted, Action, Attempt, Call, Delivery, Harm, History } from './history.js';
 
 const START = Date.UTC(2026, 0, 1);
-/** The base of all times in histories, which are offsets in ms. */
+/** The start of all histories. Their times are offsets from it, in ms. */
 const at = (ms: number): number => START + ms;
 const SCHEDULE = [1_000, 2_000];
 const expected = { schedule: SCHEDULE, latestMs: 20_000 };
@@ -15,7 +15,7 @@ interface Sent {
   attempt: Attempt;
 }
 
-/** One attempt: taken at `ms`, it arrived 5 ms later and was answered 5 ms after that. */
+/** One attempt: leased at `ms`, it arrived 5 ms later and was answered 5 ms after that. */
 function sent(number: number, ms: number, { call, ...attempt }: Details = {}): Sent {
   const { status = 500, worker = '1' } = attempt;
   return {
@@ -136,17 +136,17 @@ const aDelivery = (id: string, attempts: number): Delivery => ({
 describe('a valid history', () => {
   const fine: [string, Told][] = [
     ['a success at once', { sent: [succeeded(1, 0)] }],
-    ['a success by the second retry', { sent: [sent(1, 0), sent(2, 900), succeeded(3, 3_000)] }],
+    ['a success at the second retry', { sent: [sent(1, 0), sent(2, 900), succeeded(3, 3_000)] }],
     [
       'the last retry failed',
       { sent: [sent(1, 0), sent(2, 900), sent(3, 3_000)], delivery: EXHAUSTED },
     ],
     [
-      'no answer, and no call either',
+      'an attempt that got no answer and never arrived',
       { unsent: [sent(1, 1_000, NO_ANSWER)], sent: [succeeded(2, 1_900)] },
     ],
     [
-      'a worker was killed before it recorded',
+      'a worker was killed before it recorded the outcome',
       {
         unrecorded: [succeeded(1, 980)],
         sent: [succeeded(1, 18_000, { worker: '2' })],
@@ -154,7 +154,7 @@ describe('a valid history', () => {
       },
     ],
     [
-      'PostgreSQL was away before it was recorded',
+      'PostgreSQL was away when the outcome was to be recorded',
       {
         unrecorded: [succeeded(1, 980)],
         sent: [succeeded(1, 4_000)],
@@ -162,7 +162,7 @@ describe('a valid history', () => {
       },
     ],
     [
-      'a worker recorded a success after it was frozen, when another had sent it',
+      'a worker was frozen and recorded its success after another worker had sent the delivery',
       {
         sent: [
           succeeded(1, 500, { durationMs: 20_000, take: 1 }),
@@ -172,7 +172,7 @@ describe('a valid history', () => {
       },
     ],
     [
-      'a worker was frozen between taking and sending, while another sent it',
+      'a worker was frozen between lease and call, while another worker sent the delivery',
       {
         sent: [
           succeeded(1, 500, {
@@ -186,7 +186,7 @@ describe('a valid history', () => {
       },
     ],
     [
-      'the worker gave up while it was being answered',
+      'the worker gave up while the answer arrived',
       {
         sent: [
           sent(1, 0, {
@@ -203,7 +203,7 @@ describe('a valid history', () => {
       { sent: [sent(1, 0, { ...NO_ANSWER, call: BROKEN_OFF }), succeeded(2, 900)] },
     ],
     [
-      'a reused connection that ended before any answer, and the same attempt once more',
+      'a reused connection that ended before an answer, and a repeat in the same attempt',
       {
         sent: [succeeded(1, 0, { durationMs: 30 })],
         unrecorded: [
@@ -212,7 +212,7 @@ describe('a valid history', () => {
       },
     ],
     [
-      'on its way while it was cancelled',
+      'in flight while it was cancelled',
       {
         sent: [sent(1, 0, { call: { at: at(900), endedAt: at(910) }, durationMs: 920 })],
         delivery: CANCELLED,
@@ -220,11 +220,11 @@ describe('a valid history', () => {
       },
     ],
     [
-      'cancelled on its way, and succeeded all the same',
+      'cancelled in flight, but succeeded',
       { sent: [succeeded(1, 0)], actions: [onDelivery('cancel', 6, 8)] },
     ],
     [
-      'cancelled while its worker was frozen, which sent it then',
+      'cancelled while its worker was frozen, and sent by that worker afterwards',
       {
         sent: [
           sent(1, 500, {
@@ -238,18 +238,18 @@ describe('a valid history', () => {
       },
     ],
     [
-      'accepted while it was being switched off and on at once',
+      'accepted while its subscription was being switched off and on at the same time',
       {
         sent: [sent(1, 0), succeeded(2, 1_100)],
         actions: [action('off', -50, 5), action('on', -45, 10)],
       },
     ],
     [
-      'nobody knows whether it was cancelled',
+      'a cancellation without an answer',
       { sent: [sent(1, 0), succeeded(2, 1_100)], actions: [onDelivery('cancel', 20, Infinity)] },
     ],
     [
-      'cancelled, and sent again on demand',
+      'cancelled, then redelivered',
       {
         sent: [sent(1, 0), succeeded(2, 2_020)],
         delivery: { scheduleBase: 1 },
@@ -257,7 +257,7 @@ describe('a valid history', () => {
       },
     ],
     [
-      'sent again on demand after a success',
+      'redelivered after a success',
       {
         sent: [succeeded(1, 0), succeeded(2, 60)],
         delivery: { scheduleBase: 1 },
@@ -265,7 +265,7 @@ describe('a valid history', () => {
       },
     ],
     [
-      'to be sent again, and cancelled before that',
+      'a redelivery that was cancelled before it was sent',
       {
         sent: [succeeded(1, 0)],
         delivery: { ...CANCELLED, scheduleBase: 1 },
@@ -273,7 +273,7 @@ describe('a valid history', () => {
       },
     ],
     [
-      'a schedule anew after a redelivery',
+      'a schedule that restarts after a redelivery',
       {
         sent: [succeeded(1, 0), sent(2, 60), sent(3, 1_000), sent(4, 3_200)],
         delivery: { ...EXHAUSTED, scheduleBase: 1 },
@@ -288,16 +288,16 @@ describe('a valid history', () => {
         actions: [replay(['succeeded'], 100, 9_000)],
       },
     ],
-    ['taken just before a pause', { sent: [succeeded(1, 0)], actions: [action('pause', -5, 2)] }],
+    ['leased just before a pause', { sent: [succeeded(1, 0)], actions: [action('pause', -5, 2)] }],
     [
-      'taken while it was being resumed',
+      'leased while its subscription was being resumed',
       {
         sent: [succeeded(1, 10_005)],
         actions: [action('pause', -60, -50), action('resume', 10_000, 10_010)],
       },
     ],
     [
-      'a pause and a resumption at the same time',
+      'a pause and a resume at the same time',
       { sent: [succeeded(1, 100)], actions: [action('pause', 0, 50), action('resume', 40, 60)] },
     ],
     [
@@ -308,13 +308,13 @@ describe('a valid history', () => {
       },
     ],
     [
-      'a retry that waited as long as it was asked to',
+      'a retry that waited for Retry-After',
       {
         sent: [sent(1, 0, { status: 429, retryAfterMs: 9_000 }), succeeded(2, 9_100)],
       },
     ],
     [
-      'on its way while it was switched off',
+      'in flight while its subscription was switched off',
       {
         sent: [sent(1, 0)],
         delivery: { ...CANCELLED, reason: 'disabled' },
@@ -322,27 +322,30 @@ describe('a valid history', () => {
       },
     ],
     [
-      'accepted while it was being switched off',
+      'accepted while its subscription was being switched off',
       { deliveries: [], actions: [action('off', -10, 5)] },
     ],
-    ['accepted while it was off', { deliveries: [], actions: [action('off', -60, -50)] }],
     [
-      'accepted after it was on again',
+      'accepted while its subscription was off',
+      { deliveries: [], actions: [action('off', -60, -50)] },
+    ],
+    [
+      'accepted after its subscription was on again',
       { sent: [succeeded(1, 0)], actions: [action('off', -90, -80), action('on', -60, -50)] },
     ],
     [
-      'switched off by its target',
+      'a target that switched its subscription off',
       {
         sent: [sent(1, 0, { status: 410 })],
         delivery: { state: 'exhausted', reason: 'gone' },
       },
     ],
     [
-      'sent to the old target while it was being changed',
+      'sent to the old target while the target was being changed',
       { sent: [succeeded(1, 0)], actions: [{ ...NEW_TARGET, from: at(-5), to: at(2) }] },
     ],
     [
-      'unknown to PostgreSQL, which was restored',
+      'unknown to a restored PostgreSQL',
       {
         deliveries: [],
         accepted: [],
@@ -361,8 +364,8 @@ describe('an invalid history', () => {
   const wrong: [string, string[], Told][] = [
     ['delivery missing', ['delivery missing'], { deliveries: [] }],
     [
-      'a delivery made while its subscription was off',
-      ['delivery too many'],
+      'a delivery created while its subscription was off',
+      ['extra delivery'],
       {
         sent: [succeeded(1, 0)],
         actions: [action('off', -90, -80)],
@@ -371,7 +374,7 @@ describe('an invalid history', () => {
     ],
     [
       'two deliveries of one event',
-      ['delivery too many'],
+      ['extra delivery'],
       { sent: [succeeded(1, 0)], deliveries: [aDelivery('d', 1), aDelivery('other', 0)] },
     ],
     ['pending at the end', ['not finished'], { delivery: { state: 'pending' } }],
@@ -386,7 +389,7 @@ describe('an invalid history', () => {
       { sent: [sent(1, 0), succeeded(2, 1_100)], unrecorded: [sent(1, 500)] },
     ],
     [
-      'a call that is not recorded, of another worker than the one that was killed',
+      'a call that is not recorded, by a worker that was not killed',
       ['call not recorded'],
       {
         unrecorded: [succeeded(1, 980, { worker: '2' })],
@@ -412,15 +415,15 @@ describe('an invalid history', () => {
         sent: [succeeded(2, 2_100)],
       },
     ],
-    ['an answer that nobody gave', ['attempt without a call'], { unsent: [succeeded(1, 0)] }],
+    ['a recorded answer without a call', ['attempt without a call'], { unsent: [succeeded(1, 0)] }],
     [
-      'another answer than was given',
-      ['other outcome recorded'],
+      'a recorded answer that differs from the real one',
+      ['wrong outcome recorded'],
       { sent: [sent(1, 0, { call: { answer: 200 } }), succeeded(2, 900)] },
     ],
     [
-      'an answer that was given in time and not recorded',
-      ['other outcome recorded'],
+      'an answer that came in time and is not recorded',
+      ['wrong outcome recorded'],
       {
         sent: [
           sent(1, 0, { ...NO_ANSWER, durationMs: 3_000, call: { answer: 200 } }),
@@ -434,12 +437,12 @@ describe('an invalid history', () => {
       { sent: [succeeded(1, 0), succeeded(2, 1_100)] },
     ],
     [
-      'a success of a killed worker that was on record, and another attempt',
+      'a recorded success of a killed worker and another attempt',
       ['sent after a success'],
       { sent: [succeeded(1, 980), succeeded(2, 2_100, { worker: '2' })], harms: [GONE_WORKER] },
     ],
     [
-      'a success that a replay of others was to leave alone',
+      'a success and another attempt by a replay of exhausted deliveries only',
       ['sent after a success'],
       {
         sent: [succeeded(1, 0), succeeded(2, 1_100)],
@@ -448,7 +451,7 @@ describe('an invalid history', () => {
       },
     ],
     [
-      'a success and another attempt, before anybody asked for it',
+      'a success and another attempt before a redelivery was requested',
       ['sent after a success'],
       {
         sent: [succeeded(1, 0), succeeded(2, 1_100), succeeded(3, 5_100)],
@@ -474,16 +477,16 @@ describe('an invalid history', () => {
       },
     ],
     [
-      'sent within a pause',
-      ['sent within a pause'],
+      'sent during a pause',
+      ['sent during a pause'],
       {
         sent: [sent(1, 0), succeeded(2, 1_100)],
         actions: [action('pause', 20, 30), action('resume', 1_200, 1_210)],
       },
     ],
     [
-      'taken before a pause, and sent much later',
-      ['sent within a pause'],
+      'leased before a pause, and sent much later',
+      ['sent during a pause'],
       {
         sent: [succeeded(1, 0, { durationMs: 4_000, call: { at: at(3_900), endedAt: at(3_910) } })],
         actions: [action('pause', 20, 30)],
@@ -491,7 +494,7 @@ describe('an invalid history', () => {
     ],
     [
       'sent to a former target',
-      ['sent to another target'],
+      ['sent to the wrong target'],
       { sent: [succeeded(1, 0)], actions: [{ ...NEW_TARGET, from: at(-50), to: at(-40) }] },
     ],
     [
@@ -505,8 +508,8 @@ describe('an invalid history', () => {
       },
     ],
     [
-      'a number twice',
-      ['number twice'],
+      'a number used twice',
+      ['number used twice'],
       {
         sent: [
           sent(1, 0, { take: 1 }),
@@ -515,7 +518,7 @@ describe('an invalid history', () => {
         ],
       },
     ],
-    ['a number left out', ['number missing'], { sent: [sent(1, 0), succeeded(3, 1_100)] }],
+    ['a missing number', ['number missing'], { sent: [sent(1, 0), succeeded(3, 1_100)] }],
     [
       'a wrong count of attempts',
       ['attempts miscounted'],
@@ -523,7 +526,7 @@ describe('an invalid history', () => {
     ],
     ['a retry that is too early', ['sent too early'], { sent: [sent(1, 0), succeeded(2, 700)] }],
     [
-      'a retry before the time that was asked for',
+      'a retry before Retry-After has passed',
       ['sent too early'],
       { sent: [sent(1, 0, { status: 503, retryAfterMs: 9_000 }), succeeded(2, 1_100)] },
     ],
@@ -535,12 +538,12 @@ describe('an invalid history', () => {
       { sent: [sent(1, 0), sent(2, 900), sent(3, 3_000), succeeded(4, 9_000)] },
     ],
     [
-      'given up too early',
+      'an exhausted delivery with a retry left',
       ['retries skipped'],
       { sent: [sent(1, 0), sent(2, 900)], delivery: EXHAUSTED },
     ],
     [
-      'begun anew, and given up with the schedule of before',
+      'restarted, but exhausted by the earlier schedule',
       ['retries skipped'],
       {
         sent: [sent(1, 0), sent(2, 900), sent(3, 3_000, { durationMs: 500 })],
@@ -553,20 +556,24 @@ describe('an invalid history', () => {
       ['success overwritten'],
       { sent: [succeeded(1, 0)], delivery: { state: 'exhausted', reason: 'expired' } },
     ],
-    ['a success that nobody saw', ['success without an attempt'], { sent: [sent(1, 0)] }],
-    ['cancelled by nobody', ['cancelled by nobody'], { sent: [sent(1, 0)], delivery: CANCELLED }],
+    ['a success that no attempt shows', ['success without an attempt'], { sent: [sent(1, 0)] }],
+    [
+      'cancelled without a request',
+      ['cancelled without a request'],
+      { sent: [sent(1, 0)], delivery: CANCELLED },
+    ],
     [
       'gone without a 410',
       ['gone without a 410'],
       { sent: [sent(1, 0)], delivery: { state: 'exhausted', reason: 'gone' } },
     ],
     [
-      'a redelivery that was accepted and forgotten',
+      'a redelivery that was accepted but never sent',
       ['not sent again'],
       { sent: [succeeded(1, 0)], actions: [onDelivery('redeliver', 1_000, 1_010)] },
     ],
     [
-      'a notification that PostgreSQL does not know',
+      'a notification whose delivery PostgreSQL does not have',
       ['unknown delivery'],
       { deliveries: [], accepted: [], unrecorded: [succeeded(1, 0)] },
     ],
@@ -605,7 +612,7 @@ describe('a duplicate is explained', () => {
       },
     ],
     [
-      'by a worker that was frozen between taking and sending, both of them',
+      'by a worker that was frozen between lease and call, for both calls',
       2,
       {
         sent: [
@@ -620,7 +627,7 @@ describe('a duplicate is explained', () => {
       },
     ],
     [
-      'by a redelivery, but for the last',
+      'by a redelivery, except for the last call',
       1,
       { sent: [succeeded(1, 0), succeeded(2, 60)], actions: [onDelivery('redeliver', 50, 55)] },
     ],

@@ -17,12 +17,12 @@ import { blockedSpans, cancelsOf, isRestarted, restartsOf, type Timeline } from 
 /** The verdict on a history. */
 export interface Verdict {
   violations: Violation[];
-  /** Calls that were answered with 2xx and rightly followed by another one. */
+  /** Calls answered with 2xx after which another call of the same delivery was justified. */
   explained: Set<Call>;
 }
 
 /**
- * Checks the promises delivery by delivery. It ignores calls and rows of subscriptions that the history does not name.
+ * Checks the promises delivery by delivery. Ignores calls and rows of subscriptions that the history does not name.
  */
 export function judge(history: History, expected: Expectations): Verdict {
   const verdict = strangers(history);
@@ -43,7 +43,7 @@ interface View extends Subscription {
   deliveries: readonly Delivery[];
   /** By delivery. */
   sendings: ReadonlyMap<string, readonly Sending[]>;
-  /** That affect all its deliveries. */
+  /** The actions that affect all its deliveries. */
   actions: readonly Action[];
 }
 
@@ -93,7 +93,7 @@ function timelinesOf(history: History, view: View, expected: Expectations): Time
   });
 }
 
-/** Answering 410 switches a subscription off, sooner or later. */
+/** A 410 switches a subscription off, sooner or later. */
 function goneAnswers({ calls, deliveries }: History): Action[] {
   const gone = calls.filter(({ answer }) => answer === 410);
   if (gone.length === 0) return [];
@@ -106,7 +106,7 @@ function goneAnswers({ calls, deliveries }: History): Action[] {
   });
 }
 
-/** Calls of deliveries that PostgreSQL does not know: a restore may have lost them. */
+/** Calls of deliveries that PostgreSQL does not have. A restore may have lost them. */
 function strangers({ deliveries, calls, harms }: History): Verdict {
   const ids = new Set(deliveries.map(({ id }) => id));
   const unknown = grouped(
@@ -117,12 +117,14 @@ function strangers({ deliveries, calls, harms }: History): Verdict {
   return {
     violations: [...unknown]
       .filter(([, made]) => !made.every(isExcused))
-      .map(([delivery]) => violation('unknown delivery', delivery, 'it is in no table')),
+      .map(([delivery]) =>
+        violation('unknown delivery', delivery, 'PostgreSQL has no such delivery'),
+      ),
     explained: new Set([...unknown.values()].flat().filter(isExcused)),
   };
 }
 
-/** One delivery for each event accepted while the subscription was on, otherwise none. */
+/** Expects one delivery for each event that was accepted while the subscription was on, and none for others. */
 function wrongNumber({ accepted }: History, { id, deliveries, actions }: View): Violation[] {
   const made = grouped(deliveries, ({ eventId }) => eventId);
   const writes = writesOf(actions, { on: true, off: false });
@@ -133,13 +135,13 @@ function wrongNumber({ accepted }: History, { id, deliveries, actions }: View): 
     const most = states.has(true) ? 1 : 0;
     if (count >= least && count <= most) return [];
     const text = `${count} deliveries of event ${eventId} to subscription ${id}`;
-    return [{ rule: count < least ? 'delivery missing' : 'delivery too many', text }];
+    return [{ rule: count < least ? 'delivery missing' : 'extra delivery', text }];
   });
 }
 
 /**
- * Explained: its answer was not recorded in time or arrived late, a customer asked for it again, or a worker sent it
- * after being frozen.
+ * A call is explained if its answer arrived late or was not recorded in time, if a customer asked for it again, or if a
+ * worker sent it after being frozen.
  */
 function explainedCalls(timeline: Timeline): Call[] {
   const { sendings } = timeline;

@@ -3,8 +3,8 @@ import { type Arrival, keyOf } from '../receiver.js';
 import type { Attempt, Call, Delivery, History } from './history.js';
 
 /**
- * The history of the subscriptions that the installation started with. @param excused notifications that need not
- * arrive; an event with only such notifications may be lost
+ * Collects the history of the subscriptions that the installation started with. @param excused notifications that need
+ * not arrive; an event with only such notifications may be lost
  */
 export async function historyOf(
   installation: Installation,
@@ -97,7 +97,7 @@ interface AttemptRow {
 }
 
 function attemptOf(row: AttemptRow): Attempt {
-  // Dates have no milliseconds, and the time that they refer to is not known exactly.
+  // Ignores dates: they have no milliseconds, and the time from which they were computed is not known exactly.
   const seconds = /^\d+$/.test(row.retry_after ?? '') ? Number(row.retry_after) : undefined;
   return {
     delivery: row.delivery_id,

@@ -3,7 +3,7 @@ import type { Installation } from '../installation.js';
 import type { Random } from '../random.js';
 import type { Action } from './history.js';
 
-/** Of the latest notifications, this many may be cancelled or sent again. */
+/** How many of the latest notifications may be cancelled or sent again. */
 const RECENT = { cancel: 60, redeliver: 400 };
 const REPLAYED_MS = 20_000;
 const BETWEEN_MS = { least: 50, most: 400 };
@@ -20,7 +20,7 @@ type Asked = Action extends infer One
     : never
   : never;
 
-/** Performs random actions on deliveries and subscriptions as customers do, and records them. */
+/** Performs and records random actions on deliveries and subscriptions, as customers do. */
 export class Customer {
   private readonly replays = new Map<Action, string>();
 
@@ -36,7 +36,7 @@ export class Customer {
     }
   }
 
-  /** Resumes everything, and waits for the replays to finish. */
+  /** Resumes everything, and waits until the replays are finished. */
   async settle(): Promise<void> {
     for (const { subscription } of this.installation.targets.values()) {
       await this.insist({ kind: 'on', subscription: idOf(subscription) });
@@ -72,7 +72,7 @@ export class Customer {
 
   private async withDelivery(kind: 'cancel' | 'redeliver', dice: number): Promise<boolean> {
     const arrivals = this.installation.receiver.received.slice(-RECENT[kind]);
-    // Confirmed notifications are finished; others are retried.
+    // Confirmed notifications are finished, while others are retried.
     const isConfirmed = ({ confirmedAt }: { confirmedAt?: number }) => confirmedAt !== undefined;
     const fit = arrivals.filter((one) => isConfirmed(one) === (kind === 'redeliver'));
     const chosen = fit[Math.floor(dice * fit.length)];
@@ -89,7 +89,7 @@ export class Customer {
     const answer = await this.installation.ask(...this.requestOf(asked)).catch(() => undefined);
     const status = answer?.status ?? 0;
     const isDone = status >= 200 && status < 300;
-    // Refused, without an effect.
+    // The API refused it, so it had no effect.
     if (status >= 400 && status < 500) return false;
     const to = isDone && asked.kind !== 'replay' ? Date.now() : Infinity;
     const action: Action = { ...asked, from, to };

@@ -1,4 +1,4 @@
-/** Map.groupBy, which Node.js 20 does not have. */
+/** Does the same as Map.groupBy, which Node.js 20 lacks. */
 export function grouped<Item, Key>(
   items: readonly Item[],
   keyOf: (item: Item) => Key,

@@ -1,6 +1,6 @@
 /**
- * Everything that happened to an installation. Times are in ms by the machine's clock, which the harness and PostgreSQL
- * share; the clocks of the service's processes are not used.
+ * Everything that happened to an installation. Times are in ms of the machine's clock, which the harness and PostgreSQL
+ * share. The clocks of the service's processes are not used.
  */
 export interface History {
   subscriptions: readonly Subscription[];
@@ -27,7 +27,7 @@ export interface Span {
   to: number;
 }
 
-/** Reported at `from`, answered at `to`: it was stored in between. */
+/** An event that was reported at `from` and answered at `to`. It was stored in between. */
 export interface Accepted extends Span {
   eventId: string;
 }
@@ -41,7 +41,7 @@ export interface Call {
   /** Process id of the worker that made it. */
   worker: string;
   at: number;
-  /** Its `webhook-timestamp` in ms: the delivery was taken within that second. */
+  /** Its `webhook-timestamp` in ms. A worker leased the delivery within that second. */
   signedAt: number;
   /** Whether the connection had been used before. */
   reused: boolean;
@@ -70,7 +70,7 @@ export interface Attempt {
   delivery: string;
   take: number;
   number: number;
-  /** When it was taken. */
+  /** When a worker leased the delivery for it. */
   at: number;
   durationMs: number;
   status?: number;
@@ -82,15 +82,15 @@ export interface Attempt {
 }
 
 /**
- * A request to the API that took effect between its start and its answer; `to` is Infinity if the answer does not tell
- * whether it did. Refused ones are omitted.
+ * A request to the API that took effect between its start and its answer. `to` is Infinity if no answer tells whether
+ * it did. Refused requests are omitted.
  */
 export type Action = Span &
   (
     | { kind: 'pause' | 'resume' | 'off' | 'on'; subscription: string }
     | { kind: 'target'; subscription: string; target: string }
     | { kind: 'cancel' | 'redeliver'; delivery: string }
-    /** `to` is when it had processed all its deliveries. */
+    /** `to` is the time at which it had processed all its deliveries. */
     | { kind: 'replay'; subscription: string; states: readonly string[] }
   );
 
@@ -106,7 +106,7 @@ export interface Expectations {
   /** Delays before retries, ms. */
   schedule: readonly number[];
   /**
-   * How much later than due an attempt may start, in ms, apart from pauses, holds and faults. Without it, only early
+   * How late an attempt may start after it is due, in ms, not counting pauses, holds and faults. Without it, only early
    * attempts are violations.
    */
   latestMs?: number;
@@ -116,6 +116,6 @@ export interface Expectations {
 export interface Violation {
   rule: string;
   delivery?: string;
-  /** The finding, for people. */
+  /** A description for people. */
   text: string;
 }

@@ -3,12 +3,12 @@ import { time, violation } from './sending-rules.js';
 import { endOf, isSuccess, PRECISION_MS, RECORDING_MS } from './sendings.js';
 import { covered, FINISHED, isRestarted, type Timeline } from './timeline.js';
 
-/** The random share by which a delay varies in both directions. */
+/** The share by which a delay is randomly longer or shorter. */
 const JITTER = 0.2;
 
 type Rule = (timeline: Timeline) => Violation[];
 
-/** The recorded state of a delivery. */
+/** Rules for the recorded state of a delivery. */
 export const recordRules: readonly Rule[] = [
   isFinished,
   numbersCount,
@@ -25,7 +25,7 @@ function isFinished({ delivery, endedAt }: Timeline): Violation[] {
     : [];
 }
 
-/** 1, 2, 3, each once; twice only if a worker recorded late. */
+/** Attempts count 1, 2, 3. A number appears twice only if a worker recorded late. */
 function numbersCount({ delivery, sendings }: Timeline): Violation[] {
   const { id, attempts } = delivery;
   const made = sendings.filter(({ attempt }) => attempt);
@@ -36,7 +36,7 @@ function numbersCount({ delivery, sendings }: Timeline): Violation[] {
   const missing = expected.find((number) => !numbers.includes(number));
   const most = Math.max(0, ...numbers);
   return [
-    ...(twice === undefined ? [] : [violation('number twice', id, `number ${twice}`)]),
+    ...(twice === undefined ? [] : [violation('number used twice', id, `number ${twice}`)]),
     ...(missing === undefined ? [] : [violation('number missing', id, `number ${missing}`)]),
     ...(most === attempts
       ? []
@@ -44,7 +44,7 @@ function numbersCount({ delivery, sendings }: Timeline): Violation[] {
   ];
 }
 
-/** A retry follows its delay, and not much later. */
+/** A retry starts after its delay, and not much later. */
 function followsSchedule(timeline: Timeline): Violation[] {
   const { delivery, sendings, blocked, expected } = timeline;
   const { latestMs = Infinity } = expected;
@@ -58,7 +58,7 @@ function followsSchedule(timeline: Timeline): Violation[] {
     const text = `number ${number} at ${time(at)}, due from ${time(due.from)} to ${time(due.to)}`;
     if (due.from === Infinity) return [violation('sent after the last retry', delivery.id, text)];
     if (at < due.from - PRECISION_MS) return [violation('sent too early', delivery.id, text)];
-    // Most are in time, so compute what they waited for only for the others.
+    // Most attempts are in time, so compute the blocked time only for the others.
     if (at - due.to <= latestMs) return [];
     const waited = at - due.to - covered({ from: due.to, to: at }, blocked);
     return waited > latestMs ? [violation('sent too late', delivery.id, text)] : [];
@@ -70,7 +70,7 @@ const firstDue = ({ delivery: { createdAt } }: Timeline): Span => ({
   to: createdAt,
 });
 
-/** @returns undefined if it restarted in between; from Infinity if no retry was left */
+/** @returns undefined if the delivery restarted in between; a span from Infinity if no retry was left */
 function dueAfter(before: readonly Attempt[], timeline: Timeline, at: number): Span | undefined {
   const first = Math.min(...before.map((one) => one.at));
   if (isRestarted(timeline, FINISHED, { from: first, to: at })) return undefined;
@@ -110,8 +110,8 @@ function endsForAReason({ delivery, sendings, cancels, expected }: Timeline): Vi
   const most = expected.schedule.length + 1;
   const checks: [boolean, string, string][] = [
     [hasSucceeded && state !== 'succeeded', 'success overwritten', `it is ${state}`],
-    [!hasSucceeded && state === 'succeeded', 'success without an attempt', 'none has a 2xx'],
-    [state === 'cancelled' && cancels.length === 0, 'cancelled by nobody', reason],
+    [!hasSucceeded && state === 'succeeded', 'success without an attempt', 'no attempt has a 2xx'],
+    [state === 'cancelled' && cancels.length === 0, 'cancelled without a request', reason],
     [
       reason === 'no_attempts_left' && tries !== most,
       'retries skipped',
@@ -126,7 +126,7 @@ function endsForAReason({ delivery, sendings, cancels, expected }: Timeline): Vi
   return checks.filter(([isSo]) => isSo).map(([, rule, text]) => violation(rule, id, text));
 }
 
-/** An accepted redelivery is sent, or cancelled first. */
+/** After an accepted redelivery, the delivery is sent again, unless it is cancelled first. */
 function restartsAreSent({ delivery, sendings, restarts, cancels }: Timeline): Violation[] {
   const forgotten = restarts.find(
     (restart) =>

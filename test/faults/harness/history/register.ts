@@ -1,13 +1,13 @@
 import type { Span } from './history.js';
 
-/** A value that was set at some moment of the span. */
+/** A value that was written at some moment of the span. */
 export interface Write<Value> extends Span {
   value: Value;
 }
 
 /**
- * The values that a read during the span `at` may have seen. It may see a write that began before the read ended,
- * unless a later write began after that write's end and was finished before the read.
+ * The values that a read during the span `at` may have seen. The read may see a write that began before the read ended,
+ * unless a later write began after the end of the first one and finished before the read.
  */
 export function possibleValues<Value>(
   initial: Value,

@@ -3,16 +3,16 @@ import { possibleValues, type Write } from './register.js';
 import { endOf, isSuccess, RECORDING_MS, type Sending, sentAt } from './sendings.js';
 import { FINISHED, isRestarted, type Timeline } from './timeline.js';
 
-/** Cancelled or switched-off deliveries are not sent after this time. */
+/** Within this time, a cancellation takes effect on every worker. */
 const PROMPT_MS = 1_000;
-/** An answer written this long before a worker gave up has reached it. */
+/** An answer that was written this long before a worker gave up has reached the worker. */
 const ON_THE_WAY_MS = 250;
-/** The receiver may note the end of a call later than the start of the next. */
+/** The receiver may notice the end of a call after the start of the next. */
 const NOTED_LATE_MS = 100;
 
 type Rule = (timeline: Timeline) => Violation[];
 
-/** The rules of what may be sent, and when. */
+/** Rules for what may be sent, and when. */
 export const sendingRules: readonly Rule[] = [
   callsAreRecorded,
   answersAreRecorded,
@@ -23,7 +23,7 @@ export const sendingRules: readonly Rule[] = [
   oneAtATime,
 ];
 
-/** Calls and recorded attempts match, unless the worker could not record. */
+/** Every call has a recorded attempt and vice versa, unless the worker could not record. */
 function callsAreRecorded({ delivery, sendings }: Timeline): Violation[] {
   return sendings.flatMap(({ call, attempt, harm }) => {
     if (call && !attempt && !harm) {
@@ -38,7 +38,7 @@ function callsAreRecorded({ delivery, sendings }: Timeline): Violation[] {
   });
 }
 
-/** The recorded outcome is the receiver's answer. */
+/** The recorded outcome is what the receiver answered. */
 function answersAreRecorded({ delivery, sendings }: Timeline): Violation[] {
   return sendings.flatMap((sending) => {
     const { call, attempt, harm } = sending;
@@ -49,7 +49,7 @@ function answersAreRecorded({ delivery, sendings }: Timeline): Violation[] {
         ? call.writtenAt !== undefined && !gaveUp(sending) && !harm
         : status !== call.answer;
     const text = `number ${number}: ${status ?? error} instead of ${call.answer ?? 'no answer'}`;
-    return differs ? [violation('other outcome recorded', delivery.id, text)] : [];
+    return differs ? [violation('wrong outcome recorded', delivery.id, text)] : [];
   });
 }
 
@@ -59,12 +59,12 @@ export function gaveUp({ call, attempt }: Sending): boolean {
   return (call?.writtenAt ?? Infinity) > endOf(attempt) - ON_THE_WAY_MS;
 }
 
-/** A worker that takes a delivery sees a recorded success. */
+/** A worker that leases a delivery sees a success that was recorded before. */
 function nothingAfterSuccess(timeline: Timeline): Violation[] {
   const { delivery, sendings } = timeline;
   const successes = sendings.filter(({ attempt }) => isSuccess(attempt?.status));
   return successes.flatMap(({ attempt, harm, taken }) => {
-    // A late worker may meet the delivery in any state.
+    // A late worker may find the delivery in any state.
     const recordedBy = harm ? Math.max(harm.to, endOf(attempt!)) + RECORDING_MS : taken.to;
     const states = harm ? FINISHED : ['succeeded'];
     const later = sendings.find(
@@ -77,11 +77,11 @@ function nothingAfterSuccess(timeline: Timeline): Violation[] {
   });
 }
 
-/** An attempt under way finishes; otherwise nothing is sent more than a second after it was cancelled. */
+/** Nothing is sent more than a second after the cancellation, except an attempt in flight. */
 function nothingAfterCancelling(timeline: Timeline): Violation[] {
   const { delivery, sendings, cancels } = timeline;
   return cancels.flatMap((cancel) => {
-    // Made during the switch, it may belong to the time after it.
+    // A delivery that was created during the switch may belong to the time after it.
     if (cancel.kind === 'off' && delivery.createdAt >= cancel.from) return [];
     const later = sendings.find(
       (sending) =>
@@ -94,7 +94,7 @@ function nothingAfterCancelling(timeline: Timeline): Violation[] {
   });
 }
 
-/** Nothing is taken while its subscription is paused; deliveries taken just before are under way. */
+/** No delivery is leased while its subscription is paused. Those leased just before are in flight. */
 function nothingWhilePaused({ delivery, sendings, actions }: Timeline): Violation[] {
   const writes = writesOf(actions, { pause: true, resume: false });
   const isPaused = (from: number, to: number) =>
@@ -106,11 +106,11 @@ function nothingWhilePaused({ delivery, sendings, actions }: Timeline): Violatio
     return isPaused(taken.from, taken.to) || (isLate && isPaused(at - PROMPT_MS, at));
   });
   return within
-    ? [violation('sent within a pause', delivery.id, `at ${time(sentAt(within))}`)]
+    ? [violation('sent during a pause', delivery.id, `at ${time(sentAt(within))}`)]
     : [];
 }
 
-/** It goes to the subscription's target at the time when it was taken. */
+/** A call goes to the target that the subscription had when the delivery was leased. */
 function rightTarget({ delivery, sendings, actions, target }: Timeline): Violation[] {
   const writes = actions.flatMap((action): Write<string>[] =>
     action.kind === 'target' ? [{ ...action, value: action.target }] : [],
@@ -119,7 +119,7 @@ function rightTarget({ delivery, sendings, actions, target }: Timeline): Violati
     ({ call, taken }) => call && !possibleValues(target, writes, taken).has(call.target),
   );
   const text = () => `to ${wrong?.call?.target ?? ''} at ${time(sentAt(wrong!))}`;
-  return wrong ? [violation('sent to another target', delivery.id, text())] : [];
+  return wrong ? [violation('sent to the wrong target', delivery.id, text())] : [];
 }
 
 /** No two calls of one delivery overlap. */
@@ -131,7 +131,7 @@ function oneAtATime({ delivery, sendings }: Timeline): Violation[] {
   return overlap ? [violation('two calls at once', delivery.id, `from ${time(overlap.at)}`)] : [];
 }
 
-/** The values that actions of some kinds set. */
+/** The values that actions of these kinds write. */
 export function writesOf<Value>(
   actions: readonly Action[],
   values: Partial<Record<Action['kind'], Value>>,

@@ -1,29 +1,29 @@
 import type { Attempt, Call, Harm, Span } from './history.js';
 
-/** An answer takes at most this long to reach the worker and be recorded. */
+/** An answer reaches the worker and is recorded within this time. */
 export const RECORDING_MS = 3_000;
 
-/** A worker calls within this time after taking a delivery; attempts begin when they are taken. */
+/** A worker makes the call within this time after it leases a delivery. An attempt begins with the lease. */
 const WAITING_MS = 600;
 
 /** Times are truncated to whole milliseconds. */
 export const PRECISION_MS = 2;
 
-/** One attempt as received and as recorded; one of the two may be missing. */
+/** One attempt, as the receiver saw it and as it was recorded. One of the two may be missing. */
 export interface Sending {
   call?: Call;
   attempt?: Attempt;
-  /** Whether the call is the second of this attempt; see {@link isSentOnceMore}. */
+  /** Whether the call is the second one of this attempt; see {@link isSentOnceMore}. */
   isSecond?: boolean;
-  /** When a worker took the delivery for it: exact to the millisecond if recorded, otherwise to the second. */
+  /** When a worker leased the delivery for it, to the millisecond if recorded, otherwise to the second. */
   taken: Span;
   /** The fault that kept its outcome from being recorded in time. */
   harm?: Harm;
 }
 
 /**
- * Matches the calls of one delivery with its recorded attempts: a call belongs to the attempt that its worker took last
- * within the signed second. @returns in the order of taking
+ * Matches the calls of one delivery with its recorded attempts. A call belongs to the last attempt that its worker
+ * began within the signed second. @returns the attempts in the order of their leases
  */
 export function sendingsOf(
   calls: readonly Call[],
@@ -56,7 +56,7 @@ function mayBeOf(call: Call, attempt: Attempt): boolean {
   );
 }
 
-/** If a reused connection ends before any answer, the request is repeated at once, in the same attempt. */
+/** If a reused connection ends before an answer, the worker repeats the request at once, in the same attempt. */
 function isSentOnceMore(call: Call, { call: first, attempt, isSecond }: Sending): boolean {
   if (!first?.reused || first.answer !== undefined || isSecond || !attempt) return false;
   return call.at <= endOf(attempt) + WAITING_MS;
@@ -82,7 +82,7 @@ export function endOf({ at, durationMs }: Attempt): number {
   return at + durationMs;
 }
 
-/** When it was sent, as far as is known. */
+/** When it was sent, as far as the history tells. */
 export function sentAt({ call, taken }: Sending): number {
   return call?.at ?? taken.to;
 }

@@ -1,20 +1,20 @@
 import type { Action, Delivery, Expectations, History, Span } from './history.js';
 import { RECORDING_MS, type Sending } from './sendings.js';
 
-/** Something that may have restarted a finished delivery. */
+/** A request that may have restarted a finished delivery. */
 export interface Restart extends Span {
   kind: 'redeliver' | 'replay';
-  /** States of a delivery that it may restart. */
+  /** The states from which it may restart a delivery. */
   states: readonly string[];
 }
 
-/** The known history of one delivery, and the customer actions on it. */
+/** The known history of one delivery, and the actions of customers on it. */
 export interface Timeline {
   delivery: Delivery;
-  /** In the order of taking. */
+  /** In the order of their leases. */
   sendings: readonly Sending[];
   restarts: readonly Restart[];
-  /** Requests to cancel it, and to switch its subscription off after it was created. */
+  /** Requests to cancel it, or to switch its subscription off after it was created. */
   cancels: readonly (Action & { kind: 'cancel' | 'off' })[];
   /** All requests on its subscription. */
   actions: readonly Action[];
@@ -29,7 +29,7 @@ export interface Timeline {
 export const FINISHED = ['succeeded', 'exhausted', 'cancelled'];
 
 /**
- * @param actions on the delivery, as below
+ * @param actions those on the delivery and its subscription
  */
 export function restartsOf(actions: readonly Action[]): Restart[] {
   return actions.flatMap(({ kind, from, to, ...rest }): Restart[] => {
@@ -38,7 +38,7 @@ export function restartsOf(actions: readonly Action[]): Restart[] {
   });
 }
 
-/** What may have cancelled it. */
+/** The requests that may have cancelled it. */
 export function cancelsOf(delivery: Delivery, actions: readonly Action[]): Timeline['cancels'] {
   return actions.filter(
     (action): action is Timeline['cancels'][number] =>
@@ -47,8 +47,8 @@ export function cancelsOf(delivery: Delivery, actions: readonly Action[]): Timel
 }
 
 /**
- * Spans in which a subscription may have been paused, held by an answer with Retry-After, or without workers or
- * PostgreSQL.
+ * Spans in which a subscription may have been paused or held by an answer with Retry-After, or in which workers or
+ * PostgreSQL were away.
  */
 export function blockedSpans(
   actions: readonly Action[],
@@ -71,7 +71,7 @@ export function blockedSpans(
   return [...pauses, ...holds, ...harms];
 }
 
-/** Whether it may have restarted from one of these states between two moments. */
+/** Whether the delivery may have restarted from one of these states during a span. */
 export function isRestarted(
   { restarts }: Timeline,
   states: readonly string[],
@@ -85,7 +85,7 @@ export function isRestarted(
   );
 }
 
-/** How much of a span others cover, in ms. */
+/** How much of a span the others cover, in ms. */
 export function covered(span: Span, others: readonly Span[]): number {
   let until = span.from;
   let sum = 0;
