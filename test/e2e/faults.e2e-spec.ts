@@ -6,7 +6,6 @@ import { cases } from '../faults/cases/index.js';
 import { killingAll, killingBeforeRecord } from '../faults/cases/kills.js';
 import { postgresKilled } from '../faults/cases/postgres.js';
 import { redisKilled } from '../faults/cases/redis.js';
-import { rollingRestart } from '../faults/cases/stops.js';
 import type { FaultCase } from '../faults/harness/fault-case.js';
 import { Template } from '../faults/harness/template.js';
 import { Random } from '../faults/harness/random.js';
@@ -18,10 +17,9 @@ import { runCase } from '../faults/harness/run-case.js';
  */
 const selection: readonly FaultCase[] = [
   killingAll(1),
-  killingBeforeRecord(2),
+  killingBeforeRecord(1),
   redisKilled,
   postgresKilled,
-  { ...rollingRestart, rate: 50 },
 ];
 
 const seed = Date.now() % 1_000_000;

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requireProgram } from '#tools/apt';
+import { runtimeSchema } from '#libs/runtime';
+import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { testDatabaseUrl } from '../support/environment.js';
 
 await requireProgram('git');
@@ -136,6 +138,13 @@ it('context: changes no other library', () => {
   expect(elsewhere.filter((path) => path.startsWith('libs/'))).toEqual([]);
 });
 
+it.each(examples)('%s: its migration comes after all others', (_name, { patch }) => {
+  const [, added] = /^\+ {2}'\w+?(\d{13})',$/m.exec(readFileSync(patch, 'utf8')) ?? [];
+  const migrations = [runtimeSchema, ...contextSchemas].flatMap((context) => context.migrations);
+  const others = migrations.map((Migration) => Number(new Migration().name?.slice(-13)));
+  expect(Number(added)).toBeGreaterThan(Math.max(...others));
+});
+
 it.each(examples)('%s: the page runs each test of the patch', (_name, example) => {
   const specs = specsOf(example);
   expect(specs).not.toEqual([]);
@@ -191,11 +200,11 @@ describe('both patches together', () => {
     expect(example.page).toContain(`\nTest Files  ${count} passed (${count})\n`);
   });
 
-  // The parts of `npm run check`, but not the types of the console; lint and format look only at the changed files.
+  // What `npm run check` finds in code that works. Format looks only at the changed files.
   it.each<[what: string, shows: string, command: () => string[]]>([
     ['types', '', () => [...tool('tsc'), '-p', 'tsconfig.json']],
     ['layers', '✔ no dependency violations found', () => ['npm', 'run', '-s', 'check:layers']],
-    ['lint', '', () => [...tool('eslint'), ...changed().filter((path) => /\.c?[jt]s$/.test(path))]],
+    ['console types', '', () => [...tool('tsc'), '-p', 'apps/console/tsconfig.json']],
     [
       'format',
       'All matched files use Prettier',

@@ -53,7 +53,7 @@ const EXPOSED_HEADERS = [
 /**
  * Lets pages of these origins call the API (Fetch standard, "CORS protocol"). Their preflights are answered
  * without credentials, because browsers send none, but only for known paths. Any other OPTIONS request is
- * handled as usual. Credentials mode is off, because there are no cookies.
+ * handled as usual. Credentials mode is off: the session cookie is for our own origin.
  */
 export function corsFor(origins: readonly string[]): Options {
   return (request: Request, callback: Callback) => {
