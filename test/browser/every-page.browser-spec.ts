@@ -4,6 +4,7 @@ import { idOf, type Schemas } from '#libs/client';
 import {
   accessibilityFaultsOf,
   changeTheme,
+  COLOR_RULES,
   ConsoleInstallation,
   type Customer,
   movesOf,
@@ -200,7 +201,7 @@ it.each(ALL)(
     expect(await accessibilityFaultsOf(page)).toEqual([]);
     expect(await movesOf(page)).toEqual([]);
     await changeTheme(page, 'dark');
-    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    expect(await accessibilityFaultsOf(page, COLOR_RULES)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 700 });
     await page.reload();
     await isReady();

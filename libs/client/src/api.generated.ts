@@ -1491,12 +1491,12 @@ export interface components {
              */
             enabled?: boolean | null;
             /**
-             * @description The kind of events that it is for. By `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off) the service tells of the account's other subscriptions or, to a subscription of an application, of those of that application. Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
+             * @description The kind of events that it is for. Notices are about other subscriptions of the account or, for a subscription of an application, of that application: `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off). Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`. An empty array counts as an empty object.
+             * @description Values by name, sent with every notification. Names are tokens that differ in more than case. You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor `Authorization` if `targetUrl` has user information. An empty array counts as an empty object.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
              *     }
@@ -1554,12 +1554,12 @@ export interface components {
                 timeoutMs?: number | null;
             } | null;
             /**
-             * @description How notifications are signed: with a secret that both know, or with a private key of which only the public one is told (`v1` and `v1a` of Standard Webhooks). By default hmac-sha256. Must be one of hmac-sha256, ed25519.
+             * @description How notifications are signed: with a shared secret, or with a private key whose public key you can fetch (`v1` and `v1a` of Standard Webhooks). By default hmac-sha256. Must be one of hmac-sha256, ed25519.
              * @example ed25519
              */
             signature?: components["schemas"]["Signature"];
             /**
-             * @description Where the notifications are posted to. User information in it is sent as Basic. Must not name an address that is not public. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must carry its user information, for which *** only stands when shown. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
+             * @description Where the notifications are posted to. User information in it is sent as Basic. Must carry its user information, for which *** only stands when shown. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must not name an address that is not public. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
@@ -2021,7 +2021,7 @@ export interface components {
             createdAt: string;
         };
         EventBatch: {
-            /** @description Each is judged on its own: a faulty one, too, stops no other. */
+            /** @description Each event has its own result: a faulty one does not stop the others. */
             events: components["schemas"]["ReportedEvent"][];
         };
         /**
@@ -2834,12 +2834,12 @@ export interface components {
              */
             enabled?: boolean;
             /**
-             * @description The kind of events that it is for. By `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off) the service tells of the account's other subscriptions or, to a subscription of an application, of those of that application. Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
+             * @description The kind of events that it is for. Notices are about other subscriptions of the account or, for a subscription of an application, of that application: `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off). Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
              * @example cdrCreated
              */
             event?: components["schemas"]["EventKind"];
             /**
-             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`. They replace all that were there; one as it is shown is unchanged. An empty array counts as an empty object. `null` clears it.
+             * @description Values by name, sent with every notification. Names are tokens that differ in more than case. You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor `Authorization` if `targetUrl` has user information. They replace all that were there; one as it is shown is unchanged. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
              *     }
@@ -2897,7 +2897,7 @@ export interface components {
                 timeoutMs?: number | null;
             } | null;
             /**
-             * @description How notifications are signed: with a secret that both know, or with a private key of which only the public one is told (`v1` and `v1a` of Standard Webhooks). Another one comes with a new key; the old one signs beside it for 24 hours. Must be one of hmac-sha256, ed25519.
+             * @description How notifications are signed: with a shared secret, or with a private key whose public key you can fetch (`v1` and `v1a` of Standard Webhooks). Another one comes with a new key; the old one signs beside it for 24 hours. Must be one of hmac-sha256, ed25519.
              * @example ed25519
              */
             signature?: components["schemas"]["Signature"];

@@ -90,7 +90,7 @@ export interface CheckContext {
   isNew: boolean;
 }
 
-/** Which values a field may have. If several rules are broken, the last one is reported. */
+/** Which values a field may have. If several rules are broken, the first one is reported. */
 export function Is<Value>(part: Part<Value>, ...rules: FieldRule<Value>[]): PropertyDecorator {
   const { schema } = part;
   const wording = [...rules.map(({ says }) => says), ...part.wording];
@@ -100,7 +100,7 @@ export function Is<Value>(part: Part<Value>, ...rules: FieldRule<Value>[]): Prop
       if (value === undefined) return [];
       const problems = part.check(value, context.isNew);
       if (problems.length > 0) return problems;
-      const broken = rules.findLast(({ holds }) => !holds(value as Value, context));
+      const broken = rules.find(({ holds }) => !holds(value as Value, context));
       return broken ? [broken] : [];
     }),
   );

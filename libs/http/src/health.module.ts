@@ -32,7 +32,7 @@ export interface Readiness {
 }
 
 /** Injection token of the {@link Readiness}. */
-export const READINESS = Symbol('Readiness');
+const READINESS = Symbol('Readiness');
 
 const PROBE_TIMEOUT_MS = 2_000;
 

@@ -44,7 +44,7 @@ export class InFlight {
   begin(accountId: string, request: Request, response: Response): void {
     const account = this.accounts.get(accountId) ?? [];
     const refuse = (): never => {
-      const message = 'The account has too many requests, or bytes of them, under way.';
+      const message = 'The account has too many requests, or too large ones, in progress.';
       throw new RateLimitedError(message, RETRY_AFTER_MS);
     };
     if (account.length >= MAX_REQUESTS || bytesOf(account) > MAX_BYTES) refuse();

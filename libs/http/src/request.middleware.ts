@@ -96,7 +96,7 @@ function escapeInvalidEscapes(request: Request): void {
  * 3.2.2).
  * @returns the error message, if there is such a part
  */
-export function ambiguityIn(request: IncomingMessage): string | undefined {
+function ambiguityIn(request: IncomingMessage): string | undefined {
   const { httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;
   if (httpVersionMajor !== 1) return 'The version of HTTP must be 1.0 or 1.1.';
   const encoding = headers['transfer-encoding'];

@@ -27,7 +27,6 @@ export {
   inHttp,
   isNumericId,
   isStorable,
-  isUrl,
   isUuid,
   numericIdOf,
 } from './text.js';

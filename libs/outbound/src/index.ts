@@ -1,7 +1,5 @@
 export { Dialer } from './dialer.js';
 export { NameResolver } from './name-resolver.js';
 export { OutboundClient } from './outbound-client.js';
-export { addressOf, DeadlineError, outboundErrorOf } from './outbound-errors.js';
 export { isPublicAddress, OutboundPolicy } from './outbound-policy.js';
 export { OutboundModule } from './outbound.module.js';
-export { OUTBOUND_TLS } from './target-url.js';

@@ -25,7 +25,7 @@ type EventAnswer = { href: string; duplicate: boolean; deliveries: number } | { 
  * @param events JSON texts, sent unchanged
  * @throws CommandFailure when a whole request is refused or not answered
  */
-export async function* sendEvents(
+async function* sendEvents(
   api: ApiConnection,
   events: readonly string[],
 ): AsyncGenerator<EventAnswer> {

@@ -7,7 +7,7 @@ export {
   type Resource,
   RESOURCES,
 } from '../event-kinds/domain/event-kinds.js';
-export { ATTEMPT_ERRORS, DELIVERY_STATES } from '../deliveries/domain/delivery.js';
+export { DELIVERY_STATES } from '../deliveries/domain/delivery.js';
 export {
   sampleCall,
   type SampleData,

@@ -1,8 +1,6 @@
+import { MAX_SCANNED_ROWS } from '#libs/kernel';
 import { type NoValues, prepared, statement } from '#libs/runtime';
 import { type Day, withinDays } from '../partitions/partition-days.js';
-
-/** The most pending deliveries of a day that are looked at for expired claims. */
-const MAX_SCANNED_ROWS = 10_000;
 
 /** In the order of the index on pending rows. */
 export function countExpiredClaims(day: Day) {

@@ -15,7 +15,7 @@ const OPTIONS = { everyMs: 300_000, beforeServing: true };
  * Creates the partitions of events, deliveries and attempts a week ahead. Runs in every serving process.
  */
 @Injectable()
-export class PartitionKeeper {
+class PartitionKeeper {
   constructor(tasks: BackgroundTasks, database: Database) {
     const ensure = async (): Promise<void> => {
       await database.run(ENSURE, { daysAhead: DAYS_AHEAD });

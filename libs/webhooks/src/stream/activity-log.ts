@@ -64,7 +64,7 @@ const MOST_WAITING = 1_000;
 const MOST_TAKEN = 20;
 
 /** An account with listeners, which have got all entries up to `cursor`. */
-interface Heard {
+interface ListenedAccount {
   cursor: string;
   listeners: Set<Listener>;
 }
@@ -72,7 +72,7 @@ interface Heard {
 /** Activity in Redis streams. One connection reads those of all accounts that this process listens to. */
 @Injectable()
 export class ActivityLog implements BeforeApplicationShutdown {
-  private readonly accounts = new Map<string, Heard>();
+  private readonly accounts = new Map<string, ListenedAccount>();
   private readonly connections: Partial<Record<'commands' | 'blocking', RedisConnection>> = {};
   private reading: Promise<void> | undefined;
   private stopped = false;

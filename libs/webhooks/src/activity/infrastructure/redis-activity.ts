@@ -20,7 +20,7 @@ export const logKey = (accountId: string): string => `${PREFIX}:log:${accountId}
 export const listenersKey = (accountId: string): string => `${PREFIX}:listeners:${accountId}`;
 
 /** How long the activity of an account is written after its last listener has left. */
-export const KEPT_MS = 300_000;
+const KEPT_MS = 300_000;
 /** How many entries of an account are kept: half a megabyte. */
 const MOST_KEPT = 10_000;
 

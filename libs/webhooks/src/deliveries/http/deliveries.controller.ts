@@ -21,14 +21,13 @@ import { type Delivery, DELIVERY_STATES, type DeliveryFilter } from '../domain/d
 import { RESULT } from './last-result.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
 import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
-import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
+import { eventKindPart } from '../../event-kinds/http/choices.schema.js';
 import { StartsSending } from './starts-sending.js';
 
 /** Limited because each test calls a target at once, even if it is blocked, and adds an audit entry. */
 const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
 
 const STATE = oneOf(DELIVERY_STATES);
-const KIND = oneOf(EVENT_KINDS);
 const ATTEMPT = string().and('format', 'must be an id', (text) => /^\d{1,9}$/.test(text));
 
 /** A customer's deliveries, and their attempts. */
@@ -141,7 +140,7 @@ export class DeliveriesController {
 function filterOf(query: QueryReader): DeliveryFilter {
   const filter = {
     state: query.filter('state', STATE),
-    event: query.filter('event', KIND),
+    event: query.filter('event', eventKindPart),
     status: query.filter('status', RESULT),
   };
   return { ...given(filter), ...query.times() };

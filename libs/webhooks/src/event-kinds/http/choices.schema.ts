@@ -1,4 +1,5 @@
 import { schema } from '#libs/http';
+import { oneOf } from '#libs/kernel';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
 
 export const EventKindSchema = schema.named(
@@ -10,6 +11,10 @@ export const ResourceSchema = schema.named(
   'Resource',
   schema.choice('What an event is about.', RESOURCES, 'call'),
 );
+
+/** A filter by event kind, and one by resource. */
+export const eventKindPart = oneOf(EVENT_KINDS);
+export const resourcePart = oneOf([...RESOURCES, ALL_RESOURCES]);
 
 export const eventKind = (description: string) =>
   schema.use(EventKindSchema, { description, examples: ['cdrCreated'] });

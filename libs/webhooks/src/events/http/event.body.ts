@@ -139,7 +139,7 @@ export const EventBatchSchema = schema.named('EventBatch', {
       type: 'array',
       minItems: 1,
       maxItems: MAX_BATCH,
-      description: 'Each is judged on its own: a faulty one, too, stops no other.',
+      description: 'Each event has its own result: a faulty one does not stop the others.',
       items: ReportedEventSchema,
     },
   },

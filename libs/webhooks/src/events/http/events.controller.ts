@@ -21,7 +21,6 @@ import type { Principal } from '#libs/identity';
 import { CurrentUser, PlatformOnly } from '#libs/identity/http';
 import {
   type FieldFault,
-  oneOf,
   type Page,
   rawElements,
   rawMember,
@@ -33,7 +32,7 @@ import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js'
 import { EventsService } from '../domain/events.service.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
 import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
+import { eventKindPart, resourcePart } from '../../event-kinds/http/choices.schema.js';
 import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
 import {
   AcceptedEventView,
@@ -123,17 +122,14 @@ export class EventsController {
   }
 }
 
-const KIND = oneOf(EVENT_KINDS);
-const RESOURCE = oneOf([...RESOURCES, ALL_RESOURCES]);
-
 function readQuery(query: QueryReader) {
   const page = query.page();
   const filter: EventFilter = {
     ...given({
       applicationId: query.numericId('applicationId'),
       unmatched: query.flag('unmatched'),
-      event: query.filter('event', KIND),
-      resource: query.filter('resource', RESOURCE),
+      event: query.filter('event', eventKindPart),
+      resource: query.filter('resource', resourcePart),
       producerId: query.text('producerId'),
     }),
     ...query.times(),

@@ -16,7 +16,7 @@ import { EventsService } from '../domain/events.service.js';
 import { StartsSending } from '../../deliveries/http/starts-sending.js';
 
 /** `POST /v1/events/:id/deliveries` */
-export class DeliverRequestDto {
+class DeliverRequestDto {
   @Field({ required: true, about: 'The subscription to send the event to.', example: '4711' })
   @Is(numericId())
   webhookId!: string | number;

@@ -167,7 +167,7 @@ function matches(span: Span): string {
 }
 
 /** The count of one subscription. */
-export interface CountedDeliveries {
+interface CountedDeliveries {
   webhookId: string;
   deliveries: number;
   lookedAt: number;

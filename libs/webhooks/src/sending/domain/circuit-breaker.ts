@@ -33,7 +33,7 @@ function retryAfterOf({ responseHeaders }: Pick<Attempt, 'responseHeaders'>): st
 
 /**
  * Applies verdicts to the health of targets: opens and closes circuits, obeys `Retry-After`, and switches off
- * subscriptions that are gone or have failed for too long.
+ * subscriptions that are gone or have failed for too long, as `decide` in `subscription-life.ts` says.
  */
 export abstract class CircuitBreaker {
   /**

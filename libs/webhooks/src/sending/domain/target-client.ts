@@ -16,7 +16,7 @@ export type TargetAnswer = Omit<Attempt, 'number' | 'at' | 'request' | 'phases'>
   phases?: Omit<AttemptPhases, 'queued'>;
 };
 
-/** Calls customers' targets, but never at an address that the outbound policy refuses. */
+/** Calls customers' targets, but never at an address that the outbound policy refuses: the `OutboundClient`. */
 export abstract class TargetClient {
   /**
    * Every answer, and a missing one, is an outcome.
@@ -31,7 +31,7 @@ export function shownRequest(
   ours: Record<string, string>,
 ): SentRequest {
   const sent = new URL(url);
-  // It is never sent.
+  // The fragment is never sent.
   sent.hash = '';
   const masked = Object.keys(headers).map((name) => [name, MASK] as const);
   return {

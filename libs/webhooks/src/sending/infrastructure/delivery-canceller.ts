@@ -8,7 +8,7 @@ import { daysAtOnce, type Span, within } from '../../partitions/partition-days.j
 const OPTIONS = { everyMs: 500, share: 0.5 };
 const RUN_MS = 500;
 const BATCH = 1_000;
-/** How many subscriptions one look covers. The next one goes on behind them. */
+/** How many subscriptions one run covers. The next run continues after them. */
 const CANCELLED_AT_ONCE = 200;
 
 /**

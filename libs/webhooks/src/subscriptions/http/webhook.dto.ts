@@ -46,10 +46,10 @@ const payload = typed(
 
 const EVENT = {
   about:
-    'The kind of events that it is for. By `webhookFailing` (the circuit has opened), ' +
-    '`webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off) the ' +
-    "service tells of the account's other subscriptions or, to a subscription of an application, " +
-    'of those of that application.',
+    'The kind of events that it is for. Notices are about other subscriptions of the account or, ' +
+    'for a subscription of an application, of that application: `webhookFailing` (the circuit has ' +
+    'opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched ' +
+    'it off).',
   example: 'cdrCreated',
 };
 const RESOURCE = {
@@ -64,18 +64,18 @@ const TARGET_URL = {
 };
 const SIGNATURE = {
   about:
-    'How notifications are signed: with a secret that both know, or with a private key of which ' +
-    'only the public one is told (`v1` and `v1a` of Standard Webhooks).',
+    'How notifications are signed: with a shared secret, or with a private key whose public key you can fetch ' +
+    '(`v1` and `v1a` of Standard Webhooks).',
   example: 'ed25519',
 };
 const HEADERS = {
   clearable: true,
   about:
-    'Values by name, sent with every notification. Names are tokens that differ in more than case; ' +
-    'those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, ' +
-    '`Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and ' +
-    '`X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` ' +
-    'not beside user information in `targetUrl`.',
+    'Values by name, sent with every notification. Names are tokens that differ in more than case. ' +
+    'You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and ' +
+    'such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, ' +
+    '`Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor ' +
+    '`Authorization` if `targetUrl` has user information.',
   example: { 'X-Api-Key': 'f2c1a0b9' },
 };
 
@@ -126,17 +126,17 @@ export class CreateWebhookDto extends WebhookDto {
   @Field({ required: true, ...TARGET_URL })
   @Is(
     targetUrlPart,
-    {
-      code: 'not_allowed',
-      says: PRIVATE_TARGET,
-      holds: (value, { config }) => hasTargetHost(value, new OutboundPolicy(config)),
-    },
+    { code: 'format', says: MASKED_TARGET, holds: (value) => !isMaskedTargetUrl(value) },
     {
       code: 'not_allowed',
       says: RESERVED_PORT,
       holds: (value, { config }) => hasTargetPort(value, new OutboundPolicy(config)),
     },
-    { code: 'format', says: MASKED_TARGET, holds: (value) => !isMaskedTargetUrl(value) },
+    {
+      code: 'not_allowed',
+      says: PRIVATE_TARGET,
+      holds: (value, { config }) => hasTargetHost(value, new OutboundPolicy(config)),
+    },
   )
   targetUrl!: string;
 

@@ -17,7 +17,7 @@ import {
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { oneOf, type Page } from '#libs/kernel';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
+import { eventKindPart, resourcePart } from '../../event-kinds/http/choices.schema.js';
 import { RecentActivityReader } from '../recent-activity.js';
 import type { Webhook } from '../domain/webhook.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
@@ -115,15 +115,13 @@ export class WebhooksController {
   }
 }
 
-const KIND = oneOf(EVENT_KINDS);
-const RESOURCE = oneOf([...RESOURCES, ALL_RESOURCES]);
 const SCOPE = oneOf(['all']);
 const INCLUDE = oneOf(['activity']);
 
 function readQuery(query: QueryReader, { applicationId }: { applicationId?: string }) {
   return {
-    event: query.filter('event', KIND),
-    resource: query.filter('resource', RESOURCE),
+    event: query.filter('event', eventKindPart),
+    resource: query.filter('resource', resourcePart),
     enabled: query.flag('enabled'),
     // An application's list has only one scope, so `scope` is an unknown parameter there.
     scope:
