@@ -73,9 +73,9 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     sequence: { sequencer: SlowestFirst },
-    // Many tests wait for timeouts, so five keep two cores busy, with PostgreSQL, Redis and the processes
+    // Many tests wait for timeouts, so four keep two cores busy, with PostgreSQL, Redis and the processes
     // under test.
-    maxWorkers: 5,
+    maxWorkers: 4,
     // All files of a project share one process for each worker, which loads a module once.
     isolate: false,
     reporters: ['default'],

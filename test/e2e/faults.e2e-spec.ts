@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cases } from '../faults/cases/index.js';
 import { killingAll, killingBeforeRecord } from '../faults/cases/kills.js';
 import { postgresKilled } from '../faults/cases/postgres.js';
-import { redisKilled } from '../faults/cases/redis.js';
 import type { FaultCase } from '../faults/harness/fault-case.js';
 import { Template } from '../faults/harness/template.js';
 import { Random } from '../faults/harness/random.js';
@@ -18,7 +17,6 @@ import { runCase } from '../faults/harness/run-case.js';
 const selection: readonly FaultCase[] = [
   killingAll(1),
   killingBeforeRecord(1),
-  redisKilled,
   postgresKilled,
 ];
 
