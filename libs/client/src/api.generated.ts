@@ -2502,9 +2502,8 @@ export interface components {
             /**
              * @description Those of events of this kind.
              * @example cdrCreated
-             * @enum {string}
              */
-            event?: "smsdlr" | "cdrCreated" | "cdrRated" | "webhookFailing" | "webhookDisabled" | "webhookRecovered";
+            event?: components["schemas"]["EventKind"];
             /**
              * Format: date-time
              * @description Those that were made at or after that. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.

@@ -51,7 +51,7 @@ public class OpenApiGenerator {
                     .payload(Map.of("order", 4711)),
                 null));
     webhooksApi.webhooksUpdate(webhookId, new UpdateWebhook().name("Billing"), null);
-    var webhooks = webhooksApi.webhooksList(null, null, null, null, null, null);
+    var webhooks = webhooksApi.webhooksList(null, null, null, null, null, null, null);
     var webhook = webhooksApi.webhooksShow(webhookId);
 
     EventsApi eventsApi = new EventsApi(clientOf(args[0], args[2]));

@@ -71,3 +71,19 @@ it('has no alternatives in an answer', () => {
   const alternatives = schemas.filter(([, schema]) => 'oneOf' in schema || 'anyOf' in schema);
   expect(alternatives.map(([at]) => at)).toEqual([]);
 });
+
+// Go clients name a constant `CdrCreated` only while one schema has it.
+it('refers to a named choice instead of listing its values again', () => {
+  const named = (document['components'] as { schemas: Record<string, Json> }).schemas;
+  const choices = Object.entries(named).flatMap(([name, { enum: values }]) =>
+    values === undefined ? [] : [[JSON.stringify(values), name] as const],
+  );
+  expect(choices.map(([, name]) => name)).toContain('EventKind');
+  const nameOf = new Map(choices);
+  const again = Object.entries(named).flatMap(([name, { properties = {} }]) =>
+    schemasIn(properties, name).flatMap(([at, { enum: values }]) =>
+      !at.includes('#') && nameOf.has(JSON.stringify(values)) ? [at] : [],
+    ),
+  );
+  expect(again).toEqual([]);
+});

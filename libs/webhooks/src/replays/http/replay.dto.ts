@@ -12,7 +12,8 @@ import {
   TIME_RULE,
 } from '#libs/kernel';
 import { REPLAYABLE_STATES, type ReplayableState, type ReplayFilter } from '../domain/replay.js';
-import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
+import { EVENT_KINDS, type EventKind } from '../../event-kinds/domain/event-kinds.js';
+import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
 import { RESULT } from '../../deliveries/http/last-result.js';
 import { ReplayableStateSchema } from './replay.view.js';
 
@@ -105,8 +106,8 @@ export class RedeliverRequestDto {
   state?: ReplayableState;
 
   @Field({ about: 'Those of events of this kind.', example: 'cdrCreated' })
-  @Is(wordless(oneOf(EVENT_KINDS)))
-  event?: string;
+  @Is(wordless(oneOf(EVENT_KINDS, EventKindSchema)))
+  event?: EventKind;
 
   @Field({
     about:
