@@ -14,11 +14,7 @@ import { runCase } from '../faults/harness/run-case.js';
  * Some cases of `npm run test:faults`, which kills more often. Other tests run at the same time, so the load is
  * lower here.
  */
-const selection: readonly FaultCase[] = [
-  killingAll(1),
-  killingBeforeRecord(1),
-  postgresKilled,
-];
+const selection: readonly FaultCase[] = [killingAll(1), killingBeforeRecord(1), postgresKilled];
 
 const seed = Date.now() % 1_000_000;
 let dir: string;

@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, utimesSync } from 'node:fs';
+import { mkdtempSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { freePort } from '#tools/net';
 import { ROOT } from '#tools/settings';
+import { compiled } from '#tools/sources';
 import { createTestDatabase } from '../support/database.js';
 import { programs } from '../support/processes.js';
 
@@ -40,4 +41,10 @@ it('npm run start:dev restarts the API and the worker when a source is saved', a
   program.signal('SIGTERM');
   expect(await program.exited).toBe('exited with code 0');
   await database.drop();
+});
+
+it('npm run start:dev reports wrong syntax', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'wrong-')), 'wrong.ts');
+  writeFileSync(file, 'const port: = 3;\n');
+  expect(() => compiled(file)).toThrow('wrong.ts(1,13): error TS1110: Type expected.');
 });

@@ -29,6 +29,7 @@ export const SOURCE_ARGS = [
  * The JavaScript of a source, with its source map inside. Types are not checked. The result is cached, so that a
  * process that starts again does not have to load the compiler.
  * @param {string} file
+ * @throws {SyntaxError} for people
  */
 export function compiled(file) {
   const text = readFileSync(file, 'utf8');
@@ -43,10 +44,20 @@ export function compiled(file) {
   const { compilerOptions } = /** @type {{ compilerOptions: object }} */ (config);
   const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, ROOT);
   options.module = ts.ModuleKind.ESNext;
+  options.moduleResolution = ts.ModuleResolutionKind.Bundler;
   options.inlineSourceMap = true;
   // The map names the source relative to where the JavaScript would be.
   delete options.outDir;
-  const { outputText } = ts.transpileModule(text, { fileName: file, compilerOptions: options });
+  const { outputText, diagnostics = [] } = ts.transpileModule(text, {
+    fileName: file,
+    compilerOptions: options,
+    reportDiagnostics: true,
+  });
+  if (diagnostics.length > 0) {
+    const host = { getCurrentDirectory: () => ROOT, getNewLine: () => '\n' };
+    const getCanonicalFileName = (/** @type {string} */ name) => name;
+    throw new SyntaxError(ts.formatDiagnostics(diagnostics, { ...host, getCanonicalFileName }));
+  }
   // Written under another name and then renamed, so never half.
   mkdirSync(CACHE, { recursive: true });
   writeFileSync(`${cached}.${process.pid}`, outputText);
