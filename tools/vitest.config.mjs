@@ -34,7 +34,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['{apps,libs,test/bench}/**/*.spec.ts'],
+          include: ['{apps,libs,test/bench,test/model}/**/*.spec.ts'],
           setupFiles: ['reflect-metadata'],
         },
       },
