@@ -3,8 +3,11 @@ import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GUARDED, losses, record, unguarded } from './guard.js';
+import { ROOT } from '#tools/settings';
+import { buildOf, compared, merged } from './harness/other-version.js';
 import { writePictures } from './harness/pictures.js';
 import { type Result, resultOf, tableOf } from './harness/report.js';
+import type { Effort, Row, Scenario } from './harness/scenario.js';
 import { Site } from './harness/site.js';
 import { profile, PROFILED } from './profile.js';
 import { scenarios } from './scenarios/index.js';
@@ -15,6 +18,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
     json: { type: 'string' },
+    against: { type: 'string' },
     from: { type: 'string', multiple: true, default: [] },
     pictures: { type: 'string' },
     profile: { type: 'boolean', default: false },
@@ -42,15 +46,18 @@ for (const file of values.from) {
   results.push(...run.results);
 }
 const failures: string[] = [];
+const { against } = values;
+const other = against === undefined ? undefined : buildOf(against, join(dir, 'other'));
 
 /** Each scenario has its own stores, so that no earlier data remains to be written or cleaned up. */
 async function onSite<Done>(
   name: string,
   work: (site: Site) => Promise<Done>,
   settings?: Record<string, string>,
+  root = ROOT,
 ): Promise<Done> {
   const start = performance.now();
-  const site = await Site.start(join(dir, name), settings);
+  const site = await Site.start(await mkdtemp(join(dir, `${name}-`)), root, settings);
   try {
     return await work(site);
   } finally {
@@ -59,10 +66,23 @@ async function onSite<Done>(
   }
 }
 
-for (const { name, run, settings } of scenarios.filter((one) => chosen.includes(one.name))) {
+async function measure({ name, run, settings }: Scenario): Promise<Row[]> {
+  const rowsOf = (root: string, of: Effort) =>
+    onSite(name, (site) => run(site, of), settings, root);
+  if (other === undefined) return rowsOf(ROOT, effort);
+  const [ours, theirs]: [Row[][], Row[][]] = [[], []];
+  for (let round = 0; round < effort.rounds; round += 1) {
+    const single = { ...effort, rounds: 1 };
+    ours.push(await rowsOf(ROOT, single));
+    theirs.push(await rowsOf(other, single));
+  }
+  return compared(against!, merged(ours), merged(theirs));
+}
+
+for (const scenario of scenarios.filter((one) => chosen.includes(one.name))) {
+  const { name } = scenario;
   try {
-    const rows = await onSite(name, (site) => run(site, effort), settings);
-    results.push(...rows.map((row) => resultOf(name, row)));
+    results.push(...(await measure(scenario)).map((row) => resultOf(name, row)));
   } catch (error) {
     failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }

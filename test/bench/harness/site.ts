@@ -13,7 +13,7 @@ import type { Database } from './database.js';
 import { Deployment, PLATFORM } from './deployment.js';
 import { Receiver } from './receiver.js';
 
-const CLI = join(ROOT, 'dist/apps/cli/src/main.js');
+const CLI = 'dist/apps/cli/src/main.js';
 const BASELINES = fileURLToPath(new URL('../baselines/', import.meta.url));
 
 /** As in production on a small server; fsync keeps PostgreSQL's default. */
@@ -54,6 +54,8 @@ export class Site {
 
   private constructor(
     readonly dir: string,
+    /** Of the measured build. */
+    private readonly root: string,
     readonly programs: Programs,
     readonly postgres: Postgres,
     readonly redis: RedisStore,
@@ -61,16 +63,21 @@ export class Site {
   ) {}
 
   /**
+   * @param root of the measured build
    * @param settings of PostgreSQL, in addition to the common ones
    */
-  static async start(dir: string, settings: Record<string, string> = {}): Promise<Site> {
+  static async start(
+    dir: string,
+    root: string,
+    settings: Record<string, string> = {},
+  ): Promise<Site> {
     mkdirSync(dir, { recursive: true });
     const programs = new Programs(join(dir, 'logs'));
     const postgres = new Postgres(dir, programs, { ...POSTGRES, ...settings });
     const redis = new RedisStore(dir, programs);
     await Promise.all([postgres.start(), redis.start()]);
     await makeUsedWal(postgres);
-    return new Site(dir, programs, postgres, redis, await Receiver.start(programs));
+    return new Site(dir, root, programs, postgres, redis, await Receiver.start(programs));
   }
 
   /** A new database, migrated, with the platform's user. */
@@ -89,7 +96,7 @@ export class Site {
       DATABASE_WORKER_ROLE: this.postgres.urlOf('worker').username,
     };
     const cli = (args: string[], input = '') =>
-      this.programs.run('setup', process.execPath, [CLI, ...args], { cwd: ROOT, env, input });
+      this.programs.run('setup', process.execPath, [CLI, ...args], { cwd: this.root, env, input });
     await cli(['migrate']);
     const [username = '', password] = PLATFORM.split(':');
     await cli(['users', 'create', username, '--role', 'platform', '--password-stdin'], password);
@@ -117,6 +124,7 @@ export class Site {
         programs: this.programs,
         environment: () => env,
         nodeOptions: nodeOptions(name),
+        root: this.root,
         onUnexpectedEnd: (how) => void this.unexpectedEnds.push(how),
       });
     };
