@@ -19,7 +19,7 @@ describe('every order of steps keeps the promises', () => {
 describe('finds what is planted', () => {
   it.each<[Planted, Omit<Budget, 'deliveries'>, rule: string]>([
     ['RECORD without its fence', { faults: 1, actions: 0 }, 'success overwritten'],
-    ['RECORD without STAYS_CANCELLED', { faults: 0, actions: 1 }, 'cancelled delivery sent again'],
+    ['RECORD without KEEPS_STATE', { faults: 0, actions: 1 }, 'cancelled delivery sent again'],
     ['RECORD does not count the attempt', { faults: 0, actions: 0 }, 'attempts miscounted'],
     ['CLAIM keeps the number of the lease', { faults: 1, actions: 0 }, 'two calls at once'],
     ['switching off keeps the generation', { faults: 0, actions: 2 }, 'leased after its end'],

@@ -59,7 +59,7 @@ export interface HandOver {
 /** What can be planted, by the place in the code. */
 export type Planted =
   | 'RECORD without its fence'
-  | 'RECORD without STAYS_CANCELLED'
+  | 'RECORD without KEEPS_STATE'
   | 'RECORD does not count the attempt'
   | 'CLAIM keeps the number of the lease'
   | 'switching off keeps the generation'
@@ -255,7 +255,7 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
   }
 
   function sent(state: HandOver, task: Task): HandOver {
-    const { confirmed: was, wasFrozen } = state.deliveries[task.delivery]!;
+    const { confirmed: was } = state.deliveries[task.delivery]!;
     const isBeside = state.tasks.some(
       (other) =>
         other !== task &&
@@ -266,10 +266,9 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
     const next = withTask(state, task, { at: 'calling' });
     return broken(
       next,
-      // A late success ends the lease of another worker, which may have it and send it all the same.
-      was === 'yes' && !wasFrozen
-        ? 'a duplicate without a lost record'
-        : isBeside && !wasFrozen && 'two calls at once',
+      // A worker that was frozen just before it sends cannot know that its lease has ended.
+      !task.isFrozen &&
+        (was === 'yes' ? 'a duplicate without a lost record' : isBeside && 'two calls at once'),
     );
   }
 
@@ -296,12 +295,14 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
     const tries = one.scheduleBase === task.scheduleBase ? number - one.scheduleBase : 1;
     const failed = tries < MAX_ATTEMPTS ? 'pending' : 'exhausted';
     const staysCancelled =
-      one.state === 'cancelled' && !isSuccess && !has('RECORD without STAYS_CANCELLED');
+      one.state === 'cancelled' && !isSuccess && !has('RECORD without KEEPS_STATE');
     const next: Delivery = {
       ...one,
       numbers: one.wasFrozen ? 0 : one.numbers | (1 << number),
+      // A late success does not end the lease of another worker, but that one's outcome does.
+      ...(one.takes === lease &&
+        (isRecordable || one.state === 'succeeded') && { lease: 'none' as const }),
       ...(isRecordable && {
-        lease: 'none' as const,
         attempts: has('RECORD does not count the attempt')
           ? one.attempts
           : Math.max(one.attempts, number),

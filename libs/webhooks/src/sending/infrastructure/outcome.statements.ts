@@ -26,17 +26,18 @@ const DELAY_MS = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.delayMs} ELSE ${OUTCOM
  * Whether an outcome may change its delivery: it must have the delivery's present lease. An outcome that
  * arrives under an older lease, or twice, is logged and changes nothing, except for a success in the
  * present schedule, because the notification was delivered. Cancelled rows match as well, because an
- * attempt that was in flight when its subscription was switched off still counts.
+ * attempt that was in flight when its subscription was switched off still counts, and so do those that
+ * a late success has ended since, whose lease is to end.
  */
 const IS_RECORDABLE = `(
-    d.takes = ${OUTCOME.lease} AND d.attempts = ${OUTCOME.number} - 1
-      AND d.state IN ('pending', 'cancelled')
+    d.takes = ${OUTCOME.lease} AND (d.state = 'succeeded'
+      OR d.attempts = ${OUTCOME.number} - 1 AND d.state IN ('pending', 'cancelled'))
     OR ${OUTCOME.state} = 'succeeded' AND ${OUTCOME.number} > d.schedule_base
       AND d.state <> 'succeeded'
   )`;
 
-/** An attempt that was in flight when its delivery was cancelled changes the state only if it succeeded. */
-const STAYS_CANCELLED = `d.state = 'cancelled' AND ${OUTCOME.state} <> 'succeeded'`;
+/** Only a success changes a cancelled delivery whose attempt was in flight, and nothing changes a success. */
+const KEEPS_STATE = `(d.state = 'succeeded' OR d.state = 'cancelled' AND ${OUTCOME.state} <> 'succeeded')`;
 
 /**
  * Records attempts and their effects. All arrays have the order of `@ids`.
@@ -72,13 +73,17 @@ logged AS (
 recorded AS (
   UPDATE deliveries d
   SET attempts = greatest(d.attempts, ${OUTCOME.number}),
-    claimed_until = NULL,
-    state = CASE WHEN ${STAYS_CANCELLED} THEN d.state ELSE ${STATE} END,
-    reason = CASE WHEN ${STAYS_CANCELLED} THEN d.reason ELSE ${REASON} END,
+    -- A late success does not end the lease of another worker, which may be sending it.
+    claimed_until = CASE WHEN d.takes <> ${OUTCOME.lease} THEN d.claimed_until END,
+    state = CASE WHEN ${KEEPS_STATE} THEN d.state ELSE ${STATE} END,
+    reason = CASE WHEN ${KEEPS_STATE} THEN d.reason ELSE ${REASON} END,
     next_attempt_at = CASE
-      WHEN ${STATE} = 'pending' THEN now() + make_interval(secs => ${DELAY_MS} / 1000)
+      WHEN d.state <> 'succeeded' AND ${STATE} = 'pending' THEN now() + make_interval(secs => ${DELAY_MS} / 1000)
     END,
-    completed_at = CASE WHEN ${STATE} <> 'pending' OR d.state = 'cancelled' THEN now() END
+    completed_at = CASE
+      WHEN d.state = 'succeeded' THEN d.completed_at
+      WHEN ${STATE} <> 'pending' OR d.state = 'cancelled' THEN now()
+    END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND ${withinDays('d.id', day)} AND ${IS_RECORDABLE}
 )
 SELECT id FROM found`,

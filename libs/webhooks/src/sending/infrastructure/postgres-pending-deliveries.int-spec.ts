@@ -191,8 +191,15 @@ it('never lets a late failure undo a success', async () => {
 it('accepts the late success of a worker that lost its lease', async () => {
   const [stopped, present] = await leasedTwice();
   await record(stopped, SUCCEEDED);
+  const [ended] = await database.query(
+    'SELECT reason, completed_at, next_attempt_at FROM deliveries',
+  );
+  expect(await row()).toEqual({ state: 'succeeded', attempts: 1, leased: true });
   await record(present, FAILED);
   expect(await row()).toEqual({ state: 'succeeded', attempts: 1, leased: false });
+  expect(
+    await database.query('SELECT reason, completed_at, next_attempt_at FROM deliveries'),
+  ).toEqual([{ ...(ended as object), next_attempt_at: null }]);
 });
 
 it('accepts a late success even after a newer failure', async () => {
