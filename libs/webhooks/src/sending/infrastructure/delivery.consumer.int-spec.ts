@@ -3,7 +3,7 @@ import Bull, { type Queue } from 'bull';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Config, connectRedis, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
-import { JobLoops } from './delivery.consumer.js';
+import { JobLoop } from './delivery.consumer.js';
 import { testDatabaseUrl, testRedisUrl } from '../../../../../test/support/environment.js';
 import { proxyTo, type TcpProxy } from '../../../../../test/support/tcp-proxy.js';
 
@@ -11,11 +11,11 @@ const OPTIONS = { removeOnComplete: true };
 
 let config: Config;
 let redis: TcpProxy;
-/** What the loops use: through the proxy. */
+/** What the loop uses: through the proxy. */
 let queue: Queue;
 /** What adds jobs: directly. */
 let direct: Queue;
-let loops: JobLoops;
+let loop: JobLoop;
 let handled: unknown[];
 let handling: () => Promise<unknown>;
 
@@ -25,10 +25,10 @@ beforeEach(async () => {
     DATABASE_URL: testDatabaseUrl().toString(),
     REDIS_URL: redis.address,
   });
-  direct = new Bull('loops', testRedisUrl().toString());
+  direct = new Bull('loop', testRedisUrl().toString());
   await direct.obliterate({ force: true });
   await direct.resume();
-  queue = new Bull('loops', {
+  queue = new Bull('loop', {
     createClient: (type) => {
       if (type !== 'client') throw new Error(`Bull opens a connection of its own: ${type}`);
       return connectRedis(config, 'commands');
@@ -36,17 +36,17 @@ beforeEach(async () => {
   });
   handled = [];
   handling = () => Promise.resolve();
-  loops = startLoops();
+  loop = startLoop();
 });
 afterEach(async () => {
-  await loops.stop();
+  await loop.stop();
   queue.client.disconnect();
   await direct.close();
   await redis.close();
 });
 
-function startLoops(): JobLoops {
-  const started = new JobLoops(queue, connectRedis(config, 'blocking'), async (data) => {
+function startLoop(): JobLoop {
+  const started = new JobLoop(queue, connectRedis(config, 'blocking'), async (data) => {
     handled.push(data);
     await handling();
   });
@@ -80,7 +80,7 @@ it('handles each job once, in order, and removes it', async () => {
   await untilHandled(101);
   await untilEmpty();
   expect(handled).toEqual(Array.from({ length: 101 }, (_, index) => index + 1));
-  expect(await direct.client.keys('bull:loops:*:lock')).toEqual([]);
+  expect(await direct.client.keys('bull:loop:*:lock')).toEqual([]);
 });
 
 it('removes a job that another program added without options', async () => {
@@ -90,29 +90,30 @@ it('removes a job that another program added without options', async () => {
   await untilEmpty();
 });
 
-it('fetches the next job with the command that ends the last one', async () => {
+it('takes several waiting jobs at once', async () => {
   handling = () => sleep(20);
-  await add(1, 8);
-  await untilHandled(8);
   await direct.client.config('RESETSTAT');
-  await add(9, 80);
-  await untilHandled(88);
+  await add(1, 80);
+  await untilHandled(80);
   await untilEmpty();
   const stats = await direct.client.info('commandstats');
   const calls = (command: string) =>
     Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
-  expect(calls('brpoplpush')).toBeLessThanOrEqual(16);
+  expect(calls('brpoplpush')).toBeLessThanOrEqual(20);
 });
 
 it('handles a job that Redis has just handed over when it stops', async () => {
-  const getJob = queue.getJob.bind(queue);
-  const fetching = vi.spyOn(queue, 'getJob').mockImplementation(async (id) => {
+  const client = queue.client as typeof queue.client & {
+    takeJobs: (...of: string[]) => Promise<string[]>;
+  };
+  const takeJobs = client.takeJobs.bind(client);
+  const taking = vi.spyOn(client, 'takeJobs').mockImplementation(async (...of) => {
     await sleep(100);
-    return getJob(id);
+    return takeJobs(...of);
   });
   await add(1, 1);
-  await eventually(() => fetching.mock.calls.length === 1);
-  await loops.stop();
+  await eventually(() => taking.mock.calls.length === 1);
+  await loop.stop();
   expect(handled).toEqual([1]);
   expect(await counts()).toEqual(NONE);
 });
@@ -121,7 +122,7 @@ it('fetches no more jobs when it stops', async () => {
   handling = () => sleep(100);
   await add(1, 20);
   await untilHandled(8);
-  await loops.stop();
+  await loop.stop();
   expect(handled).toHaveLength(8);
   expect(await counts()).toEqual({ ...NONE, waiting: 12 });
 });
@@ -146,14 +147,14 @@ it('continues after a job whose data is not JSON', async () => {
 });
 
 it('drops what a worker that died left active, and nothing newer', async () => {
-  await loops.stop();
+  await loop.stop();
   const old = { ...OPTIONS, timestamp: Date.now() - 61_000 };
   await direct.add(1, old);
   await direct.add(2, OPTIONS);
   for (let job = 0; job < 2; job += 1) {
     await direct.client.rpoplpush(direct.toKey('wait'), direct.toKey('active'));
   }
-  loops = startLoops();
+  loop = startLoop();
   await eventually(counts, ({ active }) => active === 1);
   expect((await direct.getActive()).map(({ data }) => data as number)).toEqual([2]);
 });
@@ -163,6 +164,6 @@ it('stops without an error when Redis stops responding', async () => {
   await sleep(100);
   // An unhandled rejection fails the run.
   const start = performance.now();
-  await loops.stop();
+  await loop.stop();
   expect(performance.now() - start).toBeLessThan(5_000);
 });

@@ -36,7 +36,7 @@ import {
 
 const BATCH = { maxItems: 200 };
 /** Nothing waits for the record of an outcome, so at low rates several share a statement. */
-const RECORDS = { ...BATCH, gatherMs: 10 };
+const RECORDS = { ...BATCH, gatherMs: 25 };
 /** How long recording is retried while the row is locked or the database is down, in ms. */
 const RETRIED_MS = 120_000;
 const AGAIN_MS = 250;
