@@ -2450,8 +2450,8 @@ export interface components {
              */
             waiting: number;
             /**
-             * @description Jobs that a worker has fetched.
-             * @example 1
+             * @description Jobs that a worker is fetching.
+             * @example 0
              */
             active: number;
         };

@@ -1,6 +1,6 @@
 import { Figure, Figures } from '../../components/figure.js';
 import { durationText } from '../../components/time-text.js';
-import { type Overview, type Sample, sumOf } from './installation.queries.js';
+import { type Overview, type Sample } from './installation.queries.js';
 
 const number = new Intl.NumberFormat('en');
 
@@ -15,7 +15,6 @@ export function Counts({
 }) {
   const { oldestDueS, expiredClaims, workers, queues } = overview;
   const { pending, inFlight, jobs } = samples.at(-1)!;
-  const active = queues && sumOf(queues.map((queue) => queue.active));
   const alive = workers.filter(({ isAlive }) => isAlive).length;
   const courseOf = (name: keyof Sample) =>
     samples.length > 1 ? samples.map((sample) => sample[name] ?? null) : undefined;
@@ -42,7 +41,7 @@ export function Counts({
       </Figure>
       <Figure
         name="Jobs in queues"
-        note={active === undefined ? 'Redis is down' : `${number.format(active)} being handled`}
+        note={queues ? 'wait for a worker' : 'Redis is down'}
         course={courseOf('jobs')}
       >
         {jobs === undefined ? '–' : number.format(jobs)}

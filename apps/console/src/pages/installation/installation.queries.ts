@@ -37,7 +37,7 @@ function sampleOf({ pending, oldestDueS = 0, workers, queues }: Overview): Sampl
   };
 }
 
-export function sumOf(numbers: readonly number[]): number {
+function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => sum + each, 0);
 }
 

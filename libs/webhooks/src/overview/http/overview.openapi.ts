@@ -52,7 +52,7 @@ const OverviewSchema = schema.named(
           'QueueShown',
           schema.object({
             waiting: schema.integer('Jobs that wait, of up to ten deliveries each.', 0),
-            active: schema.integer('Jobs that a worker has fetched.', 1),
+            active: schema.integer('Jobs that a worker is fetching.', 0),
           }),
         ),
       ),
