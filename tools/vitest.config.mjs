@@ -4,7 +4,6 @@ import { BaseSequencer } from 'vitest/node';
 
 /** Files that take longest. */
 const SLOWEST = [
-  '/integration/extending.',
   '/e2e/faults.',
   '/browser/every-page.',
   '/e2e/stores-away.',
