@@ -3,8 +3,8 @@ import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
-import { startApi, startWorker } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { apiInProcess, type Running } from '../support/in-process.js';
+import { startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const EVENTS = 500;
@@ -19,7 +19,7 @@ interface Shown {
 }
 
 let database: TestDatabase;
-let processes: ServiceProcess[];
+let processes: Running[];
 let receiver: Receiver;
 let customer: Client;
 let platform: Client;
@@ -37,7 +37,7 @@ beforeAll(async () => {
     DELIVERY_CONCURRENCY: String(BOUND),
     DELIVERY_RETRY_SCHEDULE: Array.from({ length: 20 }, () => '1s').join(','),
   };
-  const api = await startApi(environment);
+  const api = await apiInProcess(environment);
   processes = [api, ...(await Promise.all([startWorker(environment), startWorker(environment)]))];
   const account = await createUser(database, 'customer');
   accountId = account.id;

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { clientOf } from '../support/http.js';
-import { startApi, startWorker } from '../support/processes.js';
+import { apiInProcess, type Running } from '../support/in-process.js';
+import { startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription } from '../support/rows.js';
@@ -14,14 +15,14 @@ const SOON_MS = 20_000;
 
 let database: TestDatabase;
 let receiver: Receiver;
-let api: ServiceProcess;
+let api: Running;
 let workers: ServiceProcess[];
 
 beforeAll(async () => {
   database = await createTestDatabase();
   receiver = await startReceiver((_, response) => void setTimeout(() => response.end(), 50));
   const environment = { DATABASE_URL: database.url, DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
-  api = await startApi(environment);
+  api = await apiInProcess(environment);
   workers = await Promise.all([startWorker(environment), startWorker(environment)]);
 });
 afterAll(async () => {
