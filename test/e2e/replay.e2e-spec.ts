@@ -341,10 +341,10 @@ it('continues where it stopped when its worker is killed', async () => {
   expect(new Set(receivedIds())).toEqual(new Set(ids));
 }, 120_000);
 
-it('sends 5,000 once each through two workers, within the limits of the target', async () => {
+it('sends 3,000 once each through two workers, within the limits of the target', async () => {
   workers.push(await startWorker(environment));
   const webhook = await subscribe();
-  const ids = await past(webhook, { count: 5_000 });
+  const ids = await past(webhook, { count: 3_000 });
   let now = 0;
   let most = 0;
   receiver.answering = (_, response) => {
@@ -371,7 +371,7 @@ it('sends 5,000 once each through two workers, within the limits of the target',
     { ms: 150_000 },
   );
   await receiver.until((received) => received.length >= ids.length, 30_000);
-  expect(await shown(path)).toMatchObject({ total: 5_000, replayed: 5_000 });
+  expect(await shown(path)).toMatchObject({ total: 3_000, replayed: 3_000 });
   expect(receivedIds().sort()).toEqual(ids.sort());
   expect(most).toBeLessThanOrEqual(20);
   // Deliveries of a concurrent batch, and calls in flight.
