@@ -235,13 +235,13 @@ describe('users and credentials', () => {
     expect(await stored()).toMatchObject([{ role: 'account', credentials: '1' }]);
   });
 
-  it('are created once when several commands with --if-missing run at the same time', async () => {
+  it('are created once when two commands with --if-missing run at the same time', async () => {
     const args = ['users', 'create', 'demo', '--if-missing'];
     const surroundings = { env: { DATABASE_URL: database.url } };
     const endings = await Promise.all(
-      Array.from({ length: 3 }, () => runCliProcess(args, surroundings)),
+      Array.from({ length: 2 }, () => runCliProcess(args, surroundings)),
     );
-    expect(endings.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(endings.map(({ code }) => code)).toEqual([0, 0]);
     expect(endings.filter(({ stdout }) => stdout.startsWith('created '))).toHaveLength(1);
     expect(await stored()).toHaveLength(1);
   });
@@ -629,13 +629,9 @@ describe('the command line', () => {
   ])(
     'says in one sentence that it cannot work with %j, without a stack or a secret',
     async (env, says) => {
-      for (const command of [['migrate'], ['users', 'list']]) {
-        expect(await runCliProcess(command, { env })).toEqual({
-          code: 1,
-          stdout: '',
-          stderr: says,
-        });
-      }
+      const ending = { code: 1, stdout: '', stderr: says };
+      expect(await runCliProcess(['migrate'], { env })).toEqual(ending);
+      expect(await runCli(['users', 'list'], { env })).toEqual(ending);
     },
   );
 
