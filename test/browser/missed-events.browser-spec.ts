@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { eventually } from '#tools/eventually';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
+import { eventually } from '#tools/eventually';
 import { accessibilityFaultsOf, ConsoleInstallation, type Customer } from '../support/console.js';
 
 let installation: ConsoleInstallation;

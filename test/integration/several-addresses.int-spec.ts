@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import nodeDns from 'node:dns/promises';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { createServer, type Server } from 'node:net';
 import type { TlsOptions } from 'node:tls';

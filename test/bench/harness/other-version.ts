@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '#tools/settings';
 import { ratios, type Row } from './scenario.js';
@@ -19,8 +19,7 @@ export function buildOf(ref: string, dir: string): string {
     });
   run('tar', ['-x'], dir, run('git', ['archive', ref], ROOT));
   const lock = (root: string): string => readFileSync(join(root, 'package-lock.json'), 'utf8');
-  const isAlike = existsSync(join(ROOT, 'node_modules')) && lock(dir) === lock(ROOT);
-  if (isAlike) symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
+  if (lock(dir) === lock(ROOT)) symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
   else run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], dir);
   run('npm', ['run', '--silent', 'build'], dir);
   return dir;
