@@ -30,6 +30,9 @@ interface Asset {
 
 /** An app's built files, in memory: they take less than 2 MB, and anyone may request them. */
 export class BuiltFiles {
+  /** Pages by root and name. There are few roots, and anyone may request a page many times at once. */
+  private readonly rooted = new Map<string, Buffer>();
+
   private constructor(
     private readonly assets: ReadonlyMap<string, Asset>,
     private readonly pages: ReadonlyMap<string, string>,
@@ -58,12 +61,22 @@ export class BuiltFiles {
 
   /**
    * Answers with a page and its Content-Security-Policy.
-   * @param root of the app, relative to the page's address: a proxy may add a path prefix
+   * @param root of the app, relative to the page's address: a proxy may add a path prefix. One of a few
    */
   answerPage(name: string, { root, policy }: { root: string; policy: string }, response: Response) {
     response.setHeader('Content-Security-Policy', policy);
     response.setHeader('Cache-Control', 'no-cache');
-    response.type('html').send(this.pages.get(name)?.replaceAll(FROM_ROOT, `"${root}`));
+    response.type('html').send(this.pageAt(root, name));
+  }
+
+  private pageAt(root: string, name: string): Buffer {
+    const key = root + name;
+    let bytes = this.rooted.get(key);
+    if (!bytes) {
+      bytes = Buffer.from(this.pages.get(name)!.replaceAll(FROM_ROOT, `"${root}`));
+      this.rooted.set(key, bytes);
+    }
+    return bytes;
   }
 
   /** @throws NotFoundError */
