@@ -98,6 +98,15 @@ describe('connections without known credentials', () => {
     );
   });
 
+  it('are not dropped while they take far less than others', () => {
+    const client = connect('198.51.100.7');
+    client.sends(200);
+    const flood = connectAll(OF_ADDRESS / 4, () => '198.51.100.7');
+    for (const one of flood) one.sends(10 * CONNECTION_BYTES);
+    expect(open(flood)).toBeLessThan(OF_ADDRESS / 10);
+    expect(client.destroyed).toBe(false);
+  });
+
   it('belong to the proxy again when the request is answered', () => {
     const all = connectAll(OF_ADDRESS + 100, () => PROXY);
     for (const one of all) {

@@ -41,8 +41,9 @@ const PROXIES = '';
 
 /**
  * Limits the memory of unauthenticated connections: half-sent headers, bodies, delayed refusals, unread answers.
- * Beyond a limit, it closes the connection with the oldest request, of the address that takes most memory. So a
- * flood displaces its own connections first, and a client that sends its credentials at once gets in.
+ * Beyond a limit, it closes the connection with the oldest request, of the address that takes most memory, but none
+ * that takes less than half the average. So a flood displaces its own connections first, and a client that sends its
+ * credentials at once gets in.
  */
 class Strangers {
   private readonly groups = new Map<string, Group>();
@@ -126,11 +127,15 @@ class Strangers {
     return largest;
   }
 
-  private dropFrom({ members }: Group): void {
-    const oldest = members.values().next().value!;
-    this.remove(oldest);
-    oldest.socket.destroy();
-    this.dropped();
+  private dropFrom({ members, bytes }: Group): void {
+    const least = bytes / members.size / 2;
+    for (const one of members) {
+      if (one.bytes < least) continue;
+      this.remove(one);
+      one.socket.destroy();
+      this.dropped();
+      return;
+    }
   }
 }
 
