@@ -149,13 +149,13 @@ describe('connections', () => {
     return Number(/^switchhook_dropped_connections_total (\d+)$/m.exec(text)?.[1]);
   };
 
-  it('that pipeline a hundred requests get sixteen answers and are closed', async () => {
+  it('that pipeline a hundred requests get ten answers and are closed', async () => {
     const connection = await connectTo(demo.api.url);
     connection.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100));
     await connection.ended;
     const answers = answersIn(connection.received());
-    expect(answers.map(({ status }) => status)).toEqual(Array(16).fill(200));
-    expect(answers.map(({ headers }) => headers.connection === 'close').indexOf(true)).toBe(15);
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(answers.map(({ headers }) => headers.connection === 'close').indexOf(true)).toBe(9);
   });
 
   it('beyond MAX_CONNECTIONS are dropped and counted, and accepted again after others end', async () => {

@@ -177,7 +177,7 @@ describe('no request without credentials keeps the event loop from others:', () 
     );
   });
 
-  // One read of a connection can contain thousands of requests; sixteen of them are begun.
+  // One read of a connection can contain thousands of requests; ten of them are begun.
   it.each(ROUTES)('%s thousands of times in one piece', async (route) => {
     const one = `${route} HTTP/1.1\r\nHost: x\r\n`;
     const all = () => filled(`${one}${forwarded}\r\n\r\n`, `${one}\r\n`, 60_000);

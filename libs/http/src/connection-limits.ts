@@ -76,7 +76,7 @@ export function disconnectStalledReader(response: ServerResponse, ms: number): v
  * Unanswered requests on one connection. Clients that pipeline send only a few, and all of them start before the event
  * loop is free again.
  */
-const MAX_PIPELINED = 16;
+const MAX_PIPELINED = 10;
 
 const unanswered = new WeakMap<Socket, ServerResponse[]>();
 
