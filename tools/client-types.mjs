@@ -3,11 +3,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { readConfig } from '#libs/runtime';
 import { ROOT } from './lib/settings.mjs';
 
 /** @type {typeof import('../apps/api/src/docs/api-description.js')} */
 const { describeApi } = await import(join(ROOT, 'dist/apps/api/src/docs/api-description.js'));
+/** @type {typeof import('../libs/runtime/src/config/config.js')} */
+const { readConfig } = await import(join(ROOT, 'dist/libs/runtime/src/config/config.js'));
 
 const [file = join(ROOT, 'libs/client/src/api.generated.ts')] = process.argv.slice(2);
 // Takes the defaults; no database is used.

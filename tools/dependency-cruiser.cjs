@@ -232,7 +232,7 @@ module.exports = {
     exclude: { path: '^dist/' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['switchhook-source', 'import', 'types'],
+      conditionNames: ['import', 'types'],
     },
   },
 };

@@ -15,14 +15,14 @@ import { Problem } from './lib/problem.mjs';
 import { identify } from './lib/processes.mjs';
 import { progress } from './lib/progress.mjs';
 import { dataDir, HEAP_LIMITS, listenAt, portOf, requireNode, ROOT } from './lib/settings.mjs';
-import { restartOnSave, SOURCE_ARGS } from './lib/sources.mjs';
+import { DEVELOPED, restartOnSave } from './lib/sources.mjs';
 import { stopping } from './lib/stopping.mjs';
 import { requireStores, startStores } from './lib/stores.mjs';
 import { endTasks } from './lib/tasks.mjs';
 
 const READY_MS = 60_000;
 const CLI = 'dist/apps/cli/src/main.js';
-const CONFIG = 'dist/libs/runtime/src/config/index.js';
+const CONFIG = 'dist/libs/runtime/src/config/config.js';
 /** @type {Record<string, number>} */
 const INSPECTOR_PORTS = { api: 9229, worker: 9230 };
 const isWatching = process.argv.includes('--watch');
@@ -122,7 +122,7 @@ function refuseProduction({ databaseUrl }) {
 
 /** The numbers of processes, in words. @param {NodeJS.ProcessEnv} env */
 async function processesOf(env) {
-  /** @type {typeof import('../libs/runtime/src/config/index.js')} */
+  /** @type {typeof import('../libs/runtime/src/config/config.js')} */
   const { readProcesses } = await import(join(ROOT, CONFIG));
   const { API_PROCESSES: apis, WORKER_PROCESSES: workers } = readProcesses(env);
   const of = (/** @type {number} */ count, /** @type {string} */ kind) =>
@@ -248,9 +248,7 @@ async function createAccounts(running, env) {
  * @param {() => boolean} [isOutdated] whether not to wait until it is ready
  */
 async function startApp(running, name, url, env, isOutdated = () => false) {
-  const args = isWatching
-    ? [...SOURCE_ARGS, `apps/${name}/src/main.ts`]
-    : [`dist/apps/${name}/src/main.js`];
+  const args = [`${isWatching ? DEVELOPED : 'dist'}/apps/${name}/src/main.js`];
   if (isInspected) args.unshift(`--inspect=127.0.0.1:${INSPECTOR_PORTS[name]}`);
   const program = running.start(name, process.execPath, args, { cwd: ROOT, env });
   try {

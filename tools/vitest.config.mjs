@@ -26,7 +26,7 @@ class SlowestFirst extends BaseSequencer {
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   // Without Vite's "module", which is for bundlers: Node.js cannot load what some packages export by it.
-  ssr: { resolve: { conditions: ['switchhook-source', 'node', 'development|production'] } },
+  ssr: { resolve: { conditions: ['node', 'development|production'] } },
   test: {
     projects: [
       {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
-import { defaultClientConditions, defineConfig } from 'vite';
+import { defineConfig } from 'vite';
 
 const pathOf = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -13,7 +13,6 @@ export default defineConfig(({ command }) => ({
   base: command === 'serve' ? '/console/' : './',
   cacheDir: pathOf('../../node_modules/.cache/vite'),
   plugins: [react()],
-  resolve: { conditions: ['switchhook-source', ...defaultClientConditions] },
   build: {
     outDir: pathOf('../../dist/apps/console'),
     emptyOutDir: true,

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -593,9 +594,15 @@ describe('the command line', () => {
     const register = `import { register } from 'node:module';
       register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}));`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(register)}`;
-    const { stderr: loaded } = await runCliProcess(['--help'], { env: { NODE_OPTIONS } });
-    expect(loaded).toContain('/commander/');
-    expect(loaded).not.toMatch(/\/node_modules\/(@nestjs|typeorm|pg|ioredis|bull)\//);
+    const { stderr } = await runCliProcess(['--help'], { env: { NODE_OPTIONS } });
+    const files = stderr
+      .trim()
+      .split('\n')
+      .map((url) => readFileSync(new URL(url), 'utf8'));
+    // The bundler names the file above its code.
+    expect(files.join()).toMatch(/^\/\/ node_modules\/commander\//m);
+    expect(files.join()).not.toMatch(/^\/\/ node_modules\/(@nestjs|typeorm|pg|bull)\//m);
+    expect(stderr).not.toContain('/node_modules/');
   });
 
   it.each([

@@ -1,19 +1,23 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { ROOT } from '#tools/settings';
+import { bundlePrograms } from '#tools/sources';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
 import type { Environment } from '../support/environment.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
-const SCRIPT = join(import.meta.dirname, '../support/out-of-descriptors.mjs');
+const SCRIPT = 'test/support/out-of-descriptors.main';
+const BUNDLED = join(ROOT, 'dist/tests');
 const DESCRIPTORS = 512;
 
 let dns: DnsServer;
 let proxy: ConnectProxy;
 let receiver: Receiver;
 
+beforeAll(() => bundlePrograms([SCRIPT], BUNDLED));
 beforeEach(async () => {
   receiver = await startReceiver();
   proxy = await startConnectProxy();
@@ -37,7 +41,7 @@ async function outcomesAt(
   const limited = `ulimit -n ${DESCRIPTORS} && exec "$0" "$@"`;
   const { stdout } = await promisify(execFile)(
     'sh',
-    ['-c', limited, process.execPath, SCRIPT, dns.address, ...urls],
+    ['-c', limited, process.execPath, join(BUNDLED, `${SCRIPT}.js`), dns.address, ...urls],
     {
       env: {
         ...{ DATABASE_URL: 'unused', DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8', ...environment },

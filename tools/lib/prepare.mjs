@@ -81,7 +81,7 @@ export function requireBuild(why, otherwise = '') {
 async function install(lock) {
   // Gone first, so that an install that is cut short leaves nothing that looks complete.
   rmSync(INSTALL_STAMP, { force: true });
-  // Whatever npm was told to omit: the compiler is a development package.
+  // Whatever npm was told to omit: the build tools are development packages.
   const wanted = ['--include=dev', '--include=optional'];
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   const args = ['ci', ...wanted, ...quiet];

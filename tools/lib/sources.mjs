@@ -1,14 +1,11 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, watch, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { readdirSync, watch } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readText } from './processes.mjs';
-import { report } from './problem.mjs';
+import { stripVTControlCharacters } from 'node:util';
+import { Problem, report } from './problem.mjs';
 import { ROOT } from './settings.mjs';
 
-const SETTINGS = readFileSync(join(ROOT, 'tsconfig.json'), 'utf8');
-const CACHE = join(ROOT, 'node_modules/.cache/sources');
+const SERVICES = ['apps/api/src/main', 'apps/worker/src/main'];
 const WATCHED = ['apps/api/src', 'apps/worker/src', 'libs'];
 const IS_SOURCE = /(?<!spec|\.fake|\.contract|\.d)\.ts$/;
 /** Editors write a file in several steps, and may save several files at once. */
@@ -18,51 +15,24 @@ const STOP_MS = 1_000;
 
 /** @typedef {import('./programs.mjs').Program} Program */
 
-/** The arguments with which Node.js runs our TypeScript, with `#libs/*` from the sources as well. */
-export const SOURCE_ARGS = [
-  '--conditions=switchhook-source',
-  `--import=${new URL('source-hooks.mjs', import.meta.url).href}`,
-  '--enable-source-maps',
-];
+/** Where {@link bundlePrograms} puts what `npm run build` puts into `dist`, which stays as it is. */
+export const DEVELOPED = 'dist/developed';
 
 /**
- * The JavaScript of a source, with its source map inside. Types are not checked. The result is cached, so that a
- * process that starts again does not have to load the compiler.
- * @param {string} file
- * @throws {SyntaxError} for people
+ * Bundles programs: the API and the worker, if no others are given. Types are not checked.
+ * @param {string[]} [sources] without `.ts`
+ * @param {string} [dir] within the project, where the packages are found
+ * @throws Problem for wrong syntax, and for imports of what is not there
  */
-export function compiled(file) {
-  const text = readFileSync(file, 'utf8');
-  const hash = createHash('sha256');
-  for (const part of [SETTINGS, file, text]) hash.update(part).update('\0');
-  const cached = join(CACHE, `${hash.digest('hex')}.js`);
-  const known = readText(cached);
-  if (known !== undefined) return known;
-  /** @type {typeof import('typescript')} */
-  const ts = createRequire(import.meta.url)('typescript');
-  const { config } = ts.parseConfigFileTextToJson('tsconfig.json', SETTINGS);
-  const { compilerOptions } = /** @type {{ compilerOptions: object }} */ (config);
-  const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, ROOT);
-  options.module = ts.ModuleKind.ESNext;
-  options.moduleResolution = ts.ModuleResolutionKind.Bundler;
-  options.inlineSourceMap = true;
-  // The map names the source relative to where the JavaScript would be.
-  delete options.outDir;
-  const { outputText, diagnostics = [] } = ts.transpileModule(text, {
-    fileName: file,
-    compilerOptions: options,
-    reportDiagnostics: true,
-  });
-  if (diagnostics.length > 0) {
-    const host = { getCurrentDirectory: () => ROOT, getNewLine: () => '\n' };
-    const getCanonicalFileName = (/** @type {string} */ name) => name;
-    throw new SyntaxError(ts.formatDiagnostics(diagnostics, { ...host, getCanonicalFileName }));
+export async function bundlePrograms(sources = SERVICES, dir = DEVELOPED) {
+  // Only now, because at the first start it is yet to be installed.
+  const { bundle } = await import('../../apps/bundle.mjs');
+  try {
+    await bundle(sources, dir);
+  } catch (error) {
+    // It has colours, which only a terminal shows.
+    throw new Problem(stripVTControlCharacters(/** @type {Error} */ (error).message));
   }
-  // Written under another name and then renamed, so never half.
-  mkdirSync(CACHE, { recursive: true });
-  writeFileSync(`${cached}.${process.pid}`, outputText);
-  renameSync(`${cached}.${process.pid}`, cached);
-  return outputText;
 }
 
 /** The sources of the API and the worker that were saved and not yet taken. */
@@ -129,18 +99,24 @@ export async function restartOnSave(starters, isStopping) {
     });
     return program;
   };
+  await bundlePrograms();
   let programs = await Promise.all(starters.map(start));
 
   const restart = async () => {
     const files = await saved.take();
     const startedAt = Date.now();
     for (const program of programs) stopped.add(program);
-    await Promise.all(programs.map((program) => program.stop(STOP_MS)));
-    for (const file of files) if (readText(file) !== undefined) compiled(file);
-    const results = await Promise.allSettled(starters.map(start));
+    const stopping = programs.map((program) => program.stop(STOP_MS));
+    const isPrepared = Promise.all([bundlePrograms(), ...stopping]);
+    const results = await Promise.allSettled(
+      starters.map((starter) => isPrepared.then(() => start(starter))),
+    );
     programs = results.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     if (isStopping() || isOutdated()) return;
-    for (const one of results) if (one.status === 'rejected') report(one.reason);
+    /** @type {Set<unknown>} */
+    const reasons = new Set();
+    for (const one of results) if (one.status === 'rejected') reasons.add(one.reason);
+    for (const reason of reasons) report(reason);
     const names = files.map((file) => relative(ROOT, file)).join(', ');
     const seconds = ((Date.now() - startedAt) / 1_000).toFixed(1);
     const ready = programs.map(({ name }) => name).join(' and ');

@@ -1,9 +1,11 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { inOwnDirectory, runTests } from './own-directory.mjs';
 import { prepare } from './prepare.mjs';
-import { Problem } from './problem.mjs';
 import { requireNode, ROOT } from './settings.mjs';
 import { requireStores } from './stores.mjs';
-import { runTask } from './tasks.mjs';
+
+const COMPILED = 'dist/suites';
 
 /**
  * Compiles and runs a suite with our arguments. It uses its own stores, because it does things that given stores must
@@ -19,13 +21,37 @@ export function runSuite(name, { needs, within = (command) => command } = {}) {
       requireStores({});
       await needs?.();
       await prepare();
-      const tsc = ['node_modules/typescript/bin/tsc', '-p', `test/${name}/tsconfig.json`];
-      const { code } = await runTask(process.execPath, tsc, { cwd: ROOT });
-      if (code !== 0) throw new Problem(`the suite ${name} does not compile.`);
+      await compile(['bench', name]);
     },
     (run) => {
-      const args = [`dist/test/${name}/main.js`, ...process.argv.slice(2)];
+      const args = [`${COMPILED}/test/${name}/main.js`, ...process.argv.slice(2)];
       return runTests(...within([process.execPath, args]), run);
     },
   );
+}
+
+/** Compiles the programs of suites, and the sources that these import, file by file. @param {string[]} names */
+async function compile(names) {
+  // Only now, because it may have just been installed.
+  const { build } = await import('rolldown');
+  const programs = [...new Set(names)].flatMap((name) =>
+    readdirSync(join(ROOT, 'test', name), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /(^|[./])main\.ts$/.test(file))
+      .map((file) => `test/${name}/${file}`),
+  );
+  await build({
+    cwd: ROOT,
+    input: programs,
+    platform: 'node',
+    tsconfig: 'tsconfig.json',
+    // Packages and tools are loaded as they are.
+    external: /^(?!\.|\/|test\/|#libs\/)/,
+    output: {
+      dir: COMPILED,
+      preserveModules: true,
+      preserveModulesRoot: '.',
+      entryFileNames: '[name].js',
+    },
+    logLevel: 'warn',
+  });
 }

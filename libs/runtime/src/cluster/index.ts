@@ -114,6 +114,8 @@ interface Service {
  * that share its ports. Its own index, so that a primary does not load the whole service.
  */
 export async function runProcesses({ name, processes, load }: Service): Promise<void> {
+  // So that stack traces name lines of our sources: only files that are loaded from now on are mapped.
+  process.setSourceMapsEnabled(true);
   if (cluster.isWorker) {
     await runChild(load);
     return;

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Client } from 'pg';
+import pg, { type Client } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
 import { CURRENT_SETTINGS, type CurrentSettings, requireFit } from './needed-settings.js';
@@ -18,6 +18,8 @@ const CONNECTION_LIFETIME_S = 3_600;
 export function dataSourceOptions(config: Config, silenceMs?: number): DataSourceOptions {
   return {
     type: 'postgres',
+    // TypeORM would look for the driver at run time, outside of our bundle.
+    driver: pg,
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     // gen_random_uuid() is built in; TypeORM would otherwise try to create an extension.

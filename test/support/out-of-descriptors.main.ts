@@ -12,27 +12,25 @@ resolver.dns.setServers([nameServer]);
 const dialer = new Dialer(resolver, new OutboundPolicy(config), new Log(config, 'test'), config);
 const client = new OutboundClient(dialer, new Tracing());
 
-/** @param {string} url */
-async function outcomeOf(url) {
+async function outcomeOf(url: string): Promise<unknown> {
   const request = { url, headers: {}, body: '{}', timeoutMs: 5_000 };
   try {
     const { status, error } = await client.post(request);
     return status ?? error;
   } catch (error) {
-    return /** @type {Error} */ (error).constructor.name;
+    return (error as Error).constructor.name;
   }
 }
 
-async function outcomes() {
-  const all = [];
+async function outcomes(): Promise<unknown[]> {
+  const all: unknown[] = [];
   for (const url of urls) all.push(await outcomeOf(url));
   return all;
 }
 
 // Modules loaded later need files.
 await outcomeOf('http://127.0.0.1:1/');
-/** @type {number[]} */
-const taken = [];
+const taken: number[] = [];
 try {
   for (;;) taken.push(openSync('/dev/null', 'r'));
 } catch {

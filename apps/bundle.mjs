@@ -1,0 +1,71 @@
+// Of `npm run build`: bundles the programs with their packages, because Node.js takes longer to find and load two thousand
+// files than to run them.
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+
+const PROGRAMS = ['apps/api/src/main', 'apps/worker/src/main', 'apps/cli/src/main'];
+/** What scripts in tools import. */
+const FOR_TOOLS = ['apps/api/src/docs/api-description', 'libs/runtime/src/config/config'];
+
+/**
+ * Stack traces name lines of our sources. With the lines of packages as well, the maps would cost each process
+ * 15 MB.
+ */
+const mapOnlySources = {
+  name: 'map-only-sources',
+  transform: {
+    filter: { id: /node_modules/ },
+    handler: (/** @type {string} */ code) => ({ code, map: { mappings: '' } }),
+  },
+};
+
+/** It looks at run time for classes that TypeORM 1 no longer has, and would load a second TypeORM. */
+const withoutCompat = {
+  name: 'without-compat',
+  load: {
+    filter: { id: /@nestjs\/typeorm\/dist\/common\/typeorm-compat\.js$/ },
+    handler: () => 'export const Connection = undefined, AbstractRepository = undefined;',
+  },
+};
+
+/**
+ * @param {string[]} sources without `.ts`
+ * @param {string} dir
+ * @throws Error with all errors in its message
+ */
+export async function bundle(sources, dir) {
+  await build({
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    input: Object.fromEntries(sources.map((path) => [path, `${path}.ts`])),
+    platform: 'node',
+    tsconfig: 'tsconfig.json',
+    // Rolldown would remove what it takes for dead code, such as a call of decodeURIComponent() that may throw.
+    treeshake: false,
+    external: [
+      // They look for files beside their own.
+      'ioredis',
+      'msgpackr-extract',
+      // Optional parts of packages, which we do not install.
+      /^@nestjs\/(microservices|websockets)/,
+      'class-transformer/storage',
+      'pg-native',
+    ],
+    plugins: [mapOnlySources, withoutCompat],
+    output: {
+      dir,
+      minify: false,
+      keepNames: true,
+      entryFileNames: '[name].js',
+      chunkFileNames: 'libs/[name].js',
+      sourcemap: true,
+      sourcemapExcludeSources: true,
+    },
+    // How long the plugins above take is known.
+    checks: { bundlerTimings: false },
+    logLevel: 'warn',
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await bundle([...PROGRAMS, ...FOR_TOOLS], 'dist');
+}
