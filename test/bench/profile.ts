@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { RedisStore } from '../support/stores.js';
 import type { Database } from './harness/database.js';
 import type { Effort } from './harness/scenario.js';
@@ -8,6 +9,11 @@ import type { Site } from './harness/site.js';
 const ACCOUNTS = 20;
 const TOP = 10;
 const MIN_WIDTH = 60;
+
+/** The line that the bundler writes above the code of a source. */
+const IS_SOURCE = /^\/\/ (?:node_modules|libs|apps)\/\S+$/;
+/** The lines of bundles by URL. */
+const bundles = new Map<string, string[]>();
 
 interface Profile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
@@ -89,13 +95,19 @@ function tablesOf(dir: string, name: string): string {
   const { nodes, samples, timeDeltas } = JSON.parse(text) as Profile;
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const [byPackage, byFunction] = [new Map<string, number>(), new Map<string, number>()];
+  const packages = new Map(
+    nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => [
+      id,
+      packageOf(functionName, url, lineNumber),
+    ]),
+  );
   let busy = 0;
   for (const [index, id] of samples.entries()) {
     const { functionName, url, lineNumber } = frames.get(id)!;
     const us = timeDeltas[index] ?? 0;
     if (functionName === '(idle)') continue;
     busy += us;
-    add(byPackage, packageOf(functionName, url), us);
+    add(byPackage, packages.get(id)!, us);
     const place = url && ` ${url.slice(url.lastIndexOf('/') + 1)}:${String(lineNumber + 1)}`;
     add(byFunction, (functionName || '(anonymous)') + place, us);
   }
@@ -106,11 +118,23 @@ function tablesOf(dir: string, name: string): string {
 }
 
 /** The part of the program that a function belongs to; other entries keep their own names. */
-function packageOf(functionName: string, url: string): string {
-  const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url) ?? [];
+function packageOf(functionName: string, url: string, line: number): string {
+  const source = sourceOf(url, line);
+  const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source) ?? [];
   if (name !== undefined) return name;
-  const [, library] = /\/dist\/((?:libs|apps)\/[^/]+)\//.exec(url) ?? [];
+  const [, library] = /^((?:libs|apps)\/[^/]+)\//.exec(source) ?? [];
   return library ?? (url || functionName);
+}
+
+/** The path of a function's source, within the project; empty if it is none of ours. */
+function sourceOf(url: string, line: number): string {
+  const [, external] = /.*\/(node_modules\/.*)/.exec(url) ?? [];
+  if (external !== undefined) return external;
+  if (!url.includes('/dist/')) return '';
+  const lines = bundles.get(url) ?? readFileSync(fileURLToPath(url), 'utf8').split('\n');
+  bundles.set(url, lines);
+  const above = lines.slice(0, line + 1).findLast((text) => IS_SOURCE.test(text));
+  return above?.replace('// ', '') ?? '';
 }
 
 function table(title: string, times: ReadonlyMap<string, number>, busy: number): string {
