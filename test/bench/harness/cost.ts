@@ -46,6 +46,11 @@ export function costOfEvent(before: Used, after: Used, events: number): Cost {
   };
 }
 
+/** What the processes of the product cost together. */
+export function ofProduct(parts: readonly number[]): number {
+  return sumOf(parts.slice(0, PARTS_OF_PRODUCT), (part) => part);
+}
+
 /** CPU time of processes so far, in µs; 0 for a process that is gone. */
 export function cpuOf(pids: readonly number[]): number {
   return sumOf(pids, (pid) => {

@@ -13,7 +13,10 @@ export function distributionOf(values: readonly number[]): Distribution {
   return { count: sorted.length, p50: at(0.5) ?? NaN, p99: at(0.99) ?? NaN, max: at(1) ?? NaN };
 }
 
-/** The median; the lower one of two. */
+/** The middle value; of an even number, the mean of the middle two. */
 export function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[(values.length - 1) >> 1] ?? NaN;
+  const sorted = values.toSorted((one, other) => one - other);
+  const upper = values.length >> 1;
+  const lower = (values.length - 1) >> 1;
+  return (sorted[lower]! + sorted[upper]!) / 2;
 }

@@ -1,4 +1,4 @@
-import { type Cost, costOfEvent, PARTS, PARTS_OF_PRODUCT, used } from '../harness/cost.js';
+import { type Cost, costOfEvent, ofProduct, PARTS, used } from '../harness/cost.js';
 import type { Distribution } from '../harness/distribution.js';
 import { type Bound, byTurns, type Row, type Scenario } from '../harness/scenario.js';
 import { firstByte, written } from './accept.js';
@@ -77,8 +77,4 @@ function rowsOf(rate: number, measured: readonly Measured[]): Row[] {
       ),
     ]),
   ];
-}
-
-function ofProduct(parts: readonly number[]): number {
-  return parts.slice(0, PARTS_OF_PRODUCT).reduce((sum, part) => sum + part, 0);
 }

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { costOfEvent, PARTS, PARTS_OF_PRODUCT, used } from '../harness/cost.js';
+import { costOfEvent, ofProduct, PARTS, PARTS_OF_PRODUCT, used } from '../harness/cost.js';
 import type { Received } from '../harness/receiver.js';
 import { byTurns, ratios, type Scenario } from '../harness/scenario.js';
 
@@ -8,8 +8,12 @@ const ACCOUNTS = 20;
 const CONCURRENCY = 400;
 /** The share of all notifications after which a consumer is warm. */
 const WARM = 0.2;
-/** Time for a new process to compile its hot code. */
-const WARM_UP_SECONDS = 2;
+/** Time for a new process to compile its hot code. More processes need more, because each handles fewer events. */
+const WARM_UP_SECONDS = 6;
+/** Concurrent reports. */
+const AT_ONCE = [64, 256];
+/** Events per second, of the usual installation. */
+const RATE = 300;
 
 export const workerAlone: Scenario = {
   name: 'worker-alone',
@@ -66,33 +70,59 @@ export const scaleOut: Scenario = {
     const measurement = (count: number) => async () => {
       const deployment = await site.deploy(database, { apis: count, workers: count });
       const accounts = await deployment.accounts(ACCOUNTS);
-      await deployment.saturate(accounts, { seconds: WARM_UP_SECONDS });
+      await deployment.saturate(accounts, { seconds: WARM_UP_SECONDS * count });
       await deployment.quiet();
+      const rates: number[] = [];
+      for (const atOnce of AT_ONCE) {
+        const { rate } = await deployment.saturate(accounts, { seconds, atOnce });
+        await deployment.quiet();
+        rates.push(rate);
+      }
       const before = used(site, deployment);
-      const { rate, events } = await deployment.saturate(accounts, { seconds });
+      const { calls } = await deployment.open(deployment.reporting(accounts), RATE, 2 * seconds);
       await deployment.quiet();
-      const { cpu } = costOfEvent(before, used(site, deployment), events);
+      const { cpu } = costOfEvent(before, used(site, deployment), calls);
       await deployment.end();
-      return { rate, cpu };
+      return { rates, cpu };
     };
-    const { one, two, four } = await byTurns(Math.min(rounds, 2), {
+    const { one, two, four } = await byTurns(rounds, {
       one: measurement(1),
       two: measurement(2),
       four: measurement(4),
     });
-    const rates = (of: { rate: number }[]) => of.map(({ rate }) => rate);
-    const cpu = (of: { cpu: number[] }[], part: number) => of.map((each) => each.cpu[part] ?? NaN);
+    const ratesOf = (of: Measured[], index: number) => of.map(({ rates }) => rates[index] ?? NaN);
+    const cpuOf = (of: Measured[], part?: number) =>
+      of.map(({ cpu }) => (part === undefined ? ofProduct(cpu) : (cpu[part] ?? NaN)));
     return [
-      { what: 'rate, two of each / one', values: ratios(rates(two), rates(one)), unit: '' },
-      { what: 'rate, four of each / one', values: ratios(rates(four), rates(one)), unit: '' },
+      ...AT_ONCE.flatMap((atOnce, index) => {
+        const what = (count: string) => `rate, ${count} of each / one, ${String(atOnce)} at once`;
+        const ofOne = ratesOf(one, index);
+        const bound = { atLeast: 0.75 };
+        return [
+          { what: what('two'), values: ratios(ratesOf(two, index), ofOne), unit: '' },
+          { what: what('four'), values: ratios(ratesOf(four, index), ofOne), unit: '', bound },
+        ];
+      }),
+      {
+        what: `CPU for an event at ${String(RATE)} a second, four of each / one`,
+        values: ratios(cpuOf(four), cpuOf(one)),
+        unit: '',
+        bound: { atMost: 1.25 },
+      },
       ...PARTS.slice(0, PARTS_OF_PRODUCT).map((name, part) => ({
-        what: `CPU for an event, four of each / one: ${name}`,
-        values: ratios(cpu(four, part), cpu(one, part)),
+        what: `CPU for an event at ${String(RATE)} a second, four of each / one: ${name}`,
+        values: ratios(cpuOf(four, part), cpuOf(one, part)),
         unit: '',
       })),
     ];
   },
 };
+
+/** At full load, one rate for each of {@link AT_ONCE}; at {@link RATE}, the CPU time for an event, by part. */
+interface Measured {
+  rates: number[];
+  cpu: number[];
+}
 
 /** Notifications per second, from the warm consumer to nine tenths of all, because the tail is slow. */
 export function warmRate({ marks, markEvery }: Received): number {
