@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { GroupCommit } from './group-commit.js';
 
@@ -81,24 +82,29 @@ it('starts another batch beside a running one only when it is full', async () =>
   expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5, 6, 100]);
 });
 
-it('gathers items for a while, or until the batch is full', async () => {
+it('gathers items for a while, until there are enough, or until the batch is full', async () => {
   const batches: number[][] = [];
-  const gathering = (gatherMs: number) =>
+  const gathering = (ms: number, longestMs: number) =>
     new GroupCommit<number, number>(
       (items) => {
         batches.push([...items]);
         return Promise.resolve([...items]);
       },
-      { maxItems: 2, gatherMs },
+      { maxItems: 4, gather: { ms, atLeast: 2, longestMs } },
     );
-  const group = gathering(500);
-  const first = group.one(1);
-  await later();
-  await Promise.all([first, group.one(2)]);
-  await group.one(3);
-  const slow = gathering(600_000);
-  await Promise.all([slow.one(4), slow.one(5)]);
-  expect(batches).toEqual([[1, 2], [3], [4, 5]]);
+  const startedAt = performance.now();
+  const brief = gathering(200, 400);
+  await brief.one(1);
+  expect(performance.now() - startedAt).toBeGreaterThan(390);
+  await Promise.all([brief.one(2), brief.one(3)]);
+  expect(performance.now() - startedAt).toBeGreaterThan(590);
+  const long = gathering(1, 600_000);
+  const first = long.one(4);
+  await sleep(20);
+  await Promise.all([first, long.one(5)]);
+  const longest = gathering(600_000, 600_000);
+  await Promise.all([6, 7, 8, 9].map((item) => longest.one(item)));
+  expect(batches).toEqual([[1], [2, 3], [4, 5], [6, 7, 8, 9]]);
 });
 
 it('fails only the unit whose data is faulty', async () => {

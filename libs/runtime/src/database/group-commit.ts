@@ -16,15 +16,15 @@ interface GroupCommitOptions<Item> {
   weigh?: (item: Item) => number;
   /** Maximum number of concurrent batches. Only a full batch starts beside another one. */
   atOnce?: number;
-  /** How long a batch that is not full waits for more items, in ms. */
-  gatherMs?: number;
+  /** A batch that is not full waits `ms` for more items, and until it has `atLeast` of them, `longestMs`. */
+  gather?: { ms: number; atLeast: number; longestMs: number };
 }
 
 const REPEATS = 3;
 
 /**
  * Lets concurrent callers share one statement: while a batch is running, the next one fills up. Without
- * `gatherMs`, a single caller never waits. Only full batches run concurrently, because two at a time cost
+ * `gather`, a single caller never waits. Only full batches run concurrently, because two at a time cost
  * PostgreSQL a seventh more work for each event at 1,200 events a second.
  *
  * After a transient failure (serialisation, deadlock) the batch is repeated. After a data error it is split
@@ -32,24 +32,22 @@ const REPEATS = 3;
  */
 export class GroupCommit<Item, Result> {
   private readonly waiting: Unit<Item, Result>[] = [];
-  private readonly options: Required<GroupCommitOptions<Item>>;
+  private readonly options: Required<Omit<GroupCommitOptions<Item>, 'gather'>>;
+  private readonly gathering: GroupCommitOptions<Item>['gather'];
   private waitingItems = 0;
   private waitingWeight = 0;
   private running = 0;
   private scheduled = false;
+  /** Since when the next batch has been gathering items, and what ends that. */
+  private gathersSince = NaN;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly execute: (items: readonly Item[]) => Promise<Result[]>,
-    options: GroupCommitOptions<Item> = {},
+    { gather, ...options }: GroupCommitOptions<Item> = {},
   ) {
-    this.options = {
-      maxItems: 500,
-      maxWeight: Infinity,
-      weigh: () => 1,
-      atOnce: 1,
-      gatherMs: 0,
-      ...options,
-    };
+    this.gathering = gather;
+    this.options = { maxItems: 500, maxWeight: Infinity, weigh: () => 1, atOnce: 1, ...options };
   }
 
   /** Results in the order of the items. All items of one call are in the same statement. */
@@ -60,9 +58,9 @@ export class GroupCommit<Item, Result> {
       this.waiting.push({ items, weight, resolve, reject });
       this.waitingItems += items.length;
       this.waitingWeight += weight;
-      if (this.options.gatherMs > 0) this.gather();
+      if (this.gathering) this.gather(this.gathering);
       // Callers in the same event loop iteration share a batch, even if no other batch is running.
-      else this.schedule(setImmediate);
+      else this.schedule();
     });
   }
 
@@ -72,19 +70,24 @@ export class GroupCommit<Item, Result> {
     return result as Result;
   }
 
-  private schedule(when: (start: () => void) => unknown): void {
+  private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
-    when(() => {
+    setImmediate(() => {
       this.scheduled = false;
       this.pump();
     });
   }
 
-  private gather(): void {
-    if (this.isFull) this.pump();
-    else if (this.waiting.length > 0)
-      this.schedule((start) => setTimeout(start, this.options.gatherMs));
+  private gather(options: NonNullable<typeof this.gathering>): void {
+    if (this.waiting.length === 0) return;
+    const now = performance.now();
+    if (Number.isNaN(this.gathersSince)) this.gathersSince = now;
+    const isEnough = this.waitingItems >= options.atLeast;
+    const leftMs = this.gathersSince + (isEnough ? options.ms : options.longestMs) - now;
+    clearTimeout(this.timer);
+    if (this.isFull || leftMs <= 0) this.pump();
+    else this.timer = setTimeout(() => this.gather(options), Math.ceil(leftMs));
   }
 
   private pump(): void {
@@ -92,7 +95,7 @@ export class GroupCommit<Item, Result> {
       this.running += 1;
       void this.commit(this.nextBatch(), REPEATS).finally(() => {
         this.running -= 1;
-        if (this.options.gatherMs > 0) this.gather();
+        if (this.gathering) this.gather(this.gathering);
         else this.pump();
       });
     }
@@ -122,6 +125,7 @@ export class GroupCommit<Item, Result> {
     }
     this.waitingItems -= count;
     this.waitingWeight -= weight;
+    this.gathersSince = NaN;
     return this.waiting.splice(0, units);
   }
 

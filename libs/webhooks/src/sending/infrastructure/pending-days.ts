@@ -14,6 +14,7 @@ import {
 const SCANS = { everyMs: 10_000, share: 0.01 };
 
 const DAYS = daysAtOnce('deliveries');
+const CLOCKS_DIFFER_MS = 3_600_000;
 
 /**
  * The days with pending deliveries, usually a few of hundreds, so that queries for pending deliveries skip all others.
@@ -36,16 +37,11 @@ export class PendingDays {
   /** Newest first. @param known further days to include */
   async all(known: Iterable<Day> = []): Promise<Day[]> {
     await (this.first ?? this.scan());
-    // New deliveries are pending today; the neighbours allow for clock differences.
-    const today = dayAt(new Date());
-    const all = new Set([
-      ...this.found,
-      ...this.added.keys(),
-      ...known,
-      today - 1,
-      today,
-      today + 1,
-    ]);
+    // New deliveries are pending today. Around midnight, the clocks of PostgreSQL and of this process may differ.
+    const today = [-CLOCKS_DIFFER_MS, CLOCKS_DIFFER_MS].map((ms) =>
+      dayAt(new Date(Date.now() + ms)),
+    );
+    const all = new Set([...this.found, ...this.added.keys(), ...known, ...today]);
     return [...all].sort((one, other) => other - one);
   }
 

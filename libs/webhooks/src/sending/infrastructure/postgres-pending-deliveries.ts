@@ -35,8 +35,11 @@ import {
 } from './pending-delivery.statements.js';
 
 const BATCH = { maxItems: 200 };
-/** Nothing waits for the record of an outcome, so at low rates several share a statement. */
-const RECORDS = { ...BATCH, gatherMs: 25 };
+/**
+ * Nothing waits for the record of an outcome, so at low rates several share a statement. If the worker is killed, those
+ * that it has not recorded are sent again: no more than at higher rates.
+ */
+const RECORDS = { ...BATCH, gather: { ms: 25, atLeast: 8, longestMs: 100 } };
 /** How long recording is retried while the row is locked or the database is down, in ms. */
 const RETRIED_MS = 120_000;
 const AGAIN_MS = 250;
