@@ -91,9 +91,10 @@ it('removes a job that another program added without options', async () => {
 });
 
 it('takes several waiting jobs at once', async () => {
-  handling = () => sleep(20);
-  await direct.client.config('RESETSTAT');
+  await loop.stop();
   await add(1, 80);
+  await direct.client.config('RESETSTAT');
+  loop = startLoop();
   await untilHandled(80);
   await untilEmpty();
   const stats = await direct.client.info('commandstats');
