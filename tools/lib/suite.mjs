@@ -44,10 +44,13 @@ async function compile(names) {
     input: programs,
     platform: 'node',
     tsconfig: 'tsconfig.json',
+    // As for the programs: see apps/bundle.mjs.
+    treeshake: false,
     // Packages and tools are loaded as they are.
     external: /^(?!\.|\/|test\/|#libs\/)/,
     output: {
       dir: COMPILED,
+      minify: false,
       preserveModules: true,
       preserveModulesRoot: '.',
       entryFileNames: '[name].js',
