@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
+import { prepare } from './lib/prepare.mjs';
 
 /** The longest first, so that no core is idle at the end. */
 const PARTS = ['lint', 'types', 'format', 'layers'];
@@ -31,4 +32,5 @@ async function checkWaiting() {
   for (const part of waiting) await check(part);
 }
 
+await prepare({ withChecks: true, withBuild: false });
 await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, checkWaiting));

@@ -22,7 +22,7 @@ const CLI = 'dist/apps/cli/src/main.js';
 inOwnDirectory(
   async () => {
     await requireProgram('pg_dump', 'postgresql-client');
-    await prepare();
+    await prepare({ withChecks: true });
   },
   async ({ dir, children, env: own, watch }) => {
     // PostgreSQL 15 needs a path to its data that its own user can traverse.

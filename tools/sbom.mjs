@@ -9,14 +9,14 @@ import { ROOT } from './lib/settings.mjs';
  *   Component
  * @typedef {{ components: Component[], metadata: { component: Component },
  *   dependencies: { ref: string, dependsOn: string[] }[] }} Bom
- * @typedef {{ name: string, packages: Record<string, { version: string, dev?: boolean }> }} Lock
+ * @typedef {{ name: string, packages: Record<string, { version: string, dev?: boolean, link?: boolean }> }} Lock
  */
 
 /** @type {Lock} */
 const { name, packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
 const inProduction = new Set(
   Object.entries(packages)
-    .filter(([path, { dev }]) => path !== '' && !dev)
+    .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link)
     .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
 );
 

@@ -72,9 +72,12 @@ async function main() {
     void keepRunning(program, startAgain, isStopping);
   };
   const where = { dir, database: 'switchhook' };
-  const stores = await prepare(() =>
-    progress('starting PostgreSQL and Redis', () => startStores(where, given, running, keep)),
-  );
+  const stores = await prepare({
+    // Who changes the code wants an editor that checks it.
+    withChecks: isWatching,
+    whenInstalled: () =>
+      progress('starting PostgreSQL and Redis', () => startStores(where, given, running, keep)),
+  });
   if (!stores || isStopping()) return;
   const env = await environment(at, given, stores);
   await progress('preparing the database', async () => {

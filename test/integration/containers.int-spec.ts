@@ -355,7 +355,7 @@ describe('tools/Dockerfile', () => {
 
   it('installs the packages of the lockfile, runs none of their scripts, and keeps no development tools', () => {
     expect(building).toMatch(/^COPY package\.json package-lock\.json \.npmrc \.\/$/m);
-    expect(building).toMatch(/^RUN npm ci$/m);
-    expect(building).toMatch(/ && npm prune --omit=dev$/m);
+    expect(building).toMatch(/^RUN npm ci --workspaces=false$/m);
+    expect(building).toMatch(/ && npm prune --omit=dev --workspaces=false$/m);
   });
 });

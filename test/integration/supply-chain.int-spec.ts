@@ -12,6 +12,7 @@ interface Installed {
   integrity?: string;
   resolved?: string;
   hasInstallScript?: boolean;
+  link?: boolean;
 }
 
 interface Bom {
@@ -22,33 +23,39 @@ interface Bom {
   dependencies: { ref: string; dependsOn: string[] }[];
 }
 
-const manifest = JSON.parse(read('package.json')) as Record<
-  'dependencies' | 'devDependencies',
-  Record<string, string>
->;
+type Manifest = Record<'dependencies' | 'devDependencies', Record<string, string>>;
+
+const manifest = JSON.parse(read('package.json')) as Manifest;
+const checks = JSON.parse(read('tools/checks/package.json')) as Manifest;
 const { packages } = JSON.parse(read('package-lock.json')) as {
   packages: Record<string, Installed>;
 };
 const installed = Object.entries(packages)
-  .filter(([path]) => path !== '')
+  // Neither the workspaces nor the links to them.
+  .filter(([path, { link }]) => path.startsWith('node_modules/') && link !== true)
   .map(([path, about]) => ({ name: path.split('node_modules/').at(-1)!, ...about }));
 
 describe('docs/dependencies.md', () => {
-  const [, production = '', development = ''] = read('docs/dependencies.md').split(/^## /m);
+  const [, ...sections] = read('docs/dependencies.md').split(/^## /m);
 
   it.each([
-    ['dependencies', production],
-    ['devDependencies', development],
-  ] as const)('gives a reason for each of the %s, and for nothing else', (kind, section) => {
+    ['in production', manifest.dependencies, sections[0]!],
+    ['to build and start', manifest.devDependencies, sections[1]!],
+    ['of tests and checks', checks.devDependencies, sections[2]!],
+  ])('gives a reason for each package %s, and for nothing else', (_, versions, section) => {
     const rows = [...section.matchAll(/^\| `(\S+)` +\| (.*?) *\|$/gm)];
     const reasons = rows.map(([, name, reason]) => [name, reason] as const);
-    expect(reasons.map(([name]) => name).sort()).toEqual(Object.keys(manifest[kind]).sort());
+    expect(reasons.map(([name]) => name).sort()).toEqual(Object.keys(versions).sort());
     for (const [name, reason] of reasons) expect(reason, name).toMatch(/\w/);
   });
 });
 
 it('installs exact versions of direct dependencies, and pins every package by its hash', () => {
-  for (const versions of [manifest.dependencies, manifest.devDependencies]) {
+  for (const versions of [
+    manifest.dependencies,
+    manifest.devDependencies,
+    checks.devDependencies,
+  ]) {
     for (const version of Object.values(versions))
       expect(version).toMatch(/^(npm:.+@)?\d+\.\d+\.\d+/);
   }

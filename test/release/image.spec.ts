@@ -90,11 +90,11 @@ it('contains all that API, worker and command line need, and no build tools', as
 /** The packages that `npm prune --omit=dev` keeps, according to the lockfile. */
 function linkProductionPackages(directory: string): void {
   const { packages } = JSON.parse(read('package-lock.json')) as {
-    packages: Record<string, { dev?: boolean }>;
+    packages: Record<string, { dev?: boolean; link?: boolean }>;
   };
-  for (const [path, { dev }] of Object.entries(packages)) {
+  for (const [path, { dev, link }] of Object.entries(packages)) {
     // A nested package comes with the package that holds it.
-    if (path === '' || dev === true || path.lastIndexOf('node_modules/') > 0) continue;
+    if (dev === true || link === true || path.lastIndexOf('node_modules/') !== 0) continue;
     mkdirSync(dirname(join(directory, path)), { recursive: true });
     symlinkSync(join(ROOT, path), join(directory, path));
   }

@@ -17,6 +17,9 @@ import { runTask } from './tasks.mjs';
  */
 
 const INSTALL_STAMP = join(ROOT, 'node_modules/.switchhook-install');
+const INSTALLED = join(ROOT, 'node_modules/.package-lock.json');
+/** The workspace with the packages that only tests and checks need, as the lockfile names it. */
+const CHECKS = 'node_modules/switchhook-checks';
 const BUILD_STAMP = join(ROOT, 'dist/.built');
 const BUILT = 'dist/apps/cli/src/main.js';
 const BUILT_FROM = ['apps', 'libs', 'docs/receiving.md', 'package.json', 'tsconfig.json'];
@@ -26,16 +29,24 @@ const BUILT_FROM = ['apps', 'libs', 'docs/receiving.md', 'package.json', 'tsconf
  * these at the same time in one clone do it once. All output goes to stderr. A production installation
  * (`NODE_ENV`) is left as it is.
  * @template Result
- * @param {() => Promise<Result | undefined>} [whenInstalled] needs the packages alone, and runs beside the build
+ * @param {object} [options]
+ * @param {boolean} [options.withChecks] installs what tests and checks need, too
+ * @param {boolean} [options.withBuild] if false, builds nothing
+ * @param {() => Promise<Result | undefined>} [options.whenInstalled] needs the packages alone, and runs beside the build
  * @returns {Promise<Result | undefined>} what `whenInstalled` resolves with
  */
-export async function prepare(whenInstalled = () => Promise.resolve(undefined)) {
+export async function prepare({
+  withChecks = false,
+  withBuild = true,
+  whenInstalled = () => Promise.resolve(undefined),
+} = {}) {
   if (process.env.NODE_ENV === 'production') {
     requireBuild('NODE_ENV is production', ', or unset NODE_ENV');
     return whenInstalled();
   }
-  const todo = () => [!isInstalled(), !isLinked(), !isBuilt()];
-  if (!todo().includes(true)) return whenInstalled();
+  const needsBuild = () => withBuild && !isBuilt();
+  const isReady = () => isInstalled(withChecks) && isLinked() && !needsBuild();
+  if (isReady()) return whenInstalled();
 
   mkdirSync(join(ROOT, 'dist'), { recursive: true });
   // In dist, because that is not in git and `npm ci` does not remove it.
@@ -44,9 +55,9 @@ export async function prepare(whenInstalled = () => Promise.resolve(undefined)) 
   });
   try {
     // The last owner of the lock may have done it all.
-    if (!isInstalled()) await install(lock);
+    if (!isInstalled(withChecks)) await install(withChecks, lock);
     if (!isLinked()) link();
-    const [result] = await Promise.all([whenInstalled(), isBuilt() ? undefined : build(lock)]);
+    const [result] = await Promise.all([whenInstalled(), needsBuild() ? build(lock) : undefined]);
     return result;
   } finally {
     lock.release();
@@ -58,7 +69,7 @@ export async function prepare(whenInstalled = () => Promise.resolve(undefined)) 
  * (docs/operating/install.md). To install or build again would take away what these have yet to load.
  */
 export function isProductionInstallation() {
-  const list = readText(join(ROOT, 'node_modules/.package-lock.json'));
+  const list = readText(INSTALLED);
   if (list === undefined) return false;
   /** @type {{ packages: Record<string, { dev?: boolean }> }} */
   const { packages } = JSON.parse(list);
@@ -77,14 +88,14 @@ export function requireBuild(why, otherwise = '') {
   );
 }
 
-/** @param {Lock} lock */
-async function install(lock) {
+/** @param {boolean} withChecks @param {Lock} lock */
+async function install(withChecks, lock) {
   // Gone first, so that an install that is cut short leaves nothing that looks complete.
   rmSync(INSTALL_STAMP, { force: true });
   // Whatever npm was told to omit: the build tools are development packages.
   const wanted = ['--include=dev', '--include=optional'];
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  const args = ['ci', ...wanted, ...quiet];
+  const args = ['ci', ...(withChecks ? [] : ['--workspaces=false']), ...wanted, ...quiet];
   await progress('installing the packages (npm ci)', () =>
     npm(args, lock, 'the packages could not be installed'),
   );
@@ -112,12 +123,14 @@ async function npm(args, lock, failure) {
 
 /** What is wanted and what npm says is there: either may have changed since we installed. */
 function installMark() {
-  const lists = ['package-lock.json', 'node_modules/.package-lock.json'];
-  return hash(lists.map((file) => readText(join(ROOT, file)) ?? ''));
+  const lists = [join(ROOT, 'package-lock.json'), INSTALLED];
+  return hash(lists.map((file) => readText(file) ?? ''));
 }
 
-function isInstalled() {
-  if (!existsSync(join(ROOT, 'node_modules/.package-lock.json'))) return false;
+/** @param {boolean} withChecks */
+function isInstalled(withChecks) {
+  if (!existsSync(INSTALLED)) return false;
+  if (withChecks && !(CHECKS in packagesIn(INSTALLED))) return false;
   const mark = installMark();
   if (readText(INSTALL_STAMP) === mark) return true;
   // Not by us; but a plain `npm ci` is as good, and its packages may be all there are offline.
@@ -126,14 +139,16 @@ function isInstalled() {
   return true;
 }
 
+/** @param {string} file a lockfile */
+function packagesIn(file) {
+  /** @type {{ packages: Record<string, Package> }} */
+  const { packages } = JSON.parse(readFileSync(file, 'utf8'));
+  return packages;
+}
+
 function hasEveryPackage() {
-  const packages = (/** @type {string} */ file) => {
-    /** @type {{ packages: Record<string, Package> }} */
-    const lockfile = JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
-    return lockfile.packages;
-  };
-  const there = packages('node_modules/.package-lock.json');
-  return Object.entries(packages('package-lock.json')).every(([path, wanted]) => {
+  const there = packagesIn(INSTALLED);
+  return Object.entries(packagesIn(join(ROOT, 'package-lock.json'))).every(([path, wanted]) => {
     if (path === '') return true;
     const found = there[path];
     if (found) return found.version === wanted.version && found.integrity === wanted.integrity;

@@ -17,7 +17,7 @@ export function runVitest(args, env = {}) {
     async () => {
       requireNode();
       requireStores(given);
-      await prepare();
+      await prepare({ withChecks: true });
     },
     async (run) => {
       // The data need not survive a crash.

@@ -20,7 +20,7 @@ export function runSuite(name, { needs, within = (command) => command } = {}) {
       requireNode();
       requireStores({});
       await needs?.();
-      await prepare();
+      await prepare({ withChecks: true });
       await compile(['bench', name]);
     },
     (run) => {
