@@ -46,8 +46,8 @@ async function compile(names) {
     tsconfig: 'tsconfig.json',
     // As for the programs: see apps/bundle.mjs.
     treeshake: false,
-    // Packages and tools are loaded as they are.
-    external: /^(?!\.|\/|test\/|#libs\/)/,
+    // Packages and tools are loaded as they are; helpers of the compiler, marked by a NUL, are compiled.
+    external: /^(?!\.|\/|\0|test\/|#libs\/|@oxc-project\/runtime\/)/,
     output: {
       dir: COMPILED,
       minify: false,

@@ -22,15 +22,16 @@ const NOT_REACHED: Record<string, string> = {
     ]),
   ),
   'pending.existing': 'a worker lost its lease before it recorded an outcome',
+  'replays.add_parts': 'a worker of an earlier version began the replay',
   'sessions.use': 'a session is used a minute after it began, or later',
 };
 
-/** Statements that may read any number of rows for an exact answer, with the reason. */
+/** Statements that may read more rows for a count, with the reason. */
 const EXACT: Record<string, string> = {
   'SELECT count(*)::float8 AS deliveries FROM deliveries':
     'the backlog is a metric that autoscaling uses; it reads the pending rows of a day',
-  'SELECT count(*)::integer AS deliveries, min(d.created_at) AS since FROM deliveries d':
-    "a subscription's statistics tell exactly how many wait; it reads their rows alone",
+  'SELECT count(*)::integer AS deliveries, min(created_at) AS since':
+    'statistics count waiting deliveries up to a limit; it reads their rows alone',
 };
 
 /** @returns a line for each statement that reads too much or never ran, and for each refused call */
