@@ -222,11 +222,13 @@ leased AS (
   SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000), next_attempt_at = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000)
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
-    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until
+    d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
+    d.claimed_until
 )
 
 SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
-  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  d.schedule_base AS "scheduleBase", d.immediate, d.resumes_at IS NOT NULL AS "isExtra",
+  coalesce(d.extra_attempts, 0) AS "extraAttempts", d.replayed, d.created_at AS "createdAt",
   now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
   e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
   e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
@@ -283,11 +285,13 @@ leased AS (
   SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000), next_attempt_at = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000)
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
-    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until
+    d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
+    d.claimed_until
 )
 
 SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
-  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  d.schedule_base AS "scheduleBase", d.immediate, d.resumes_at IS NOT NULL AS "isExtra",
+  coalesce(d.extra_attempts, 0) AS "extraAttempts", d.replayed, d.created_at AS "createdAt",
   now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
   e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
   e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
@@ -649,13 +653,15 @@ WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::re
 -- LOAD(…), prepared as pending.load.20454
 WITH leased AS MATERIALIZED (
   SELECT d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
-    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+    d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
+    d.claimed_until FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
   JOIN LATERAL (SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1) d
     ON d.takes = j.lease AND d.state = 'pending' AND d.claimed_until > now()
 )
 
 SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
-  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  d.schedule_base AS "scheduleBase", d.immediate, d.resumes_at IS NOT NULL AS "isExtra",
+  coalesce(d.extra_attempts, 0) AS "extraAttempts", d.replayed, d.created_at AS "createdAt",
   now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
   e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
   e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
@@ -703,7 +709,7 @@ SELECT s.number, s.webhook_id AS "webhookId", w.account_id AS "accountId", (extr
 FROM step s
 LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON w.enabled AND w.deleted_at IS NULL AND NOT w.paused
 UNION ALL
--- Tests, which are never blocked.
+-- Tests, and what customers send at once: never blocked.
 (SELECT 0, d.webhook_id, d.account_id, 0, '-Infinity', false, true FROM deliveries d
  WHERE d.state = 'pending' AND d.immediate AND d.next_attempt_at <= now() AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
  LIMIT $2::integer);
@@ -882,8 +888,13 @@ recorded AS (
     state = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.state ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END END,
     reason = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.reason ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($17::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($18::text[])[width_bucket(d.id, $1::uuid[])] END END,
     next_attempt_at = CASE
-      WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending' THEN now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000)
+      WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending'
+        THEN greatest(now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000), CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
     END,
+    -- A request to send it at once has had its attempt.
+    immediate = false,
+    resumes_at = NULL,
+    extra_attempts = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
     completed_at = CASE
       WHEN d.state = 'succeeded' THEN d.completed_at
       WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN now()
@@ -900,7 +911,8 @@ SELECT id FROM found;
 -- REDELIVER
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
-  immediate = false, replayed = false, generation = w.generation,
+  immediate = false, replayed = false, resumes_at = NULL, extra_attempts = NULL,
+  generation = w.generation,
   next_attempt_at = coalesce(lease.ends, now()), claimed_until = lease.ends,
   takes = d.takes + (lease.ends IS NOT NULL)::integer
 FROM webhooks w CROSS JOIN LATERAL (
@@ -939,6 +951,28 @@ UPDATE webhooks SET secret = $1, public_key = $2, retired_secrets = coalesce((
     AND retired ->> 'secret' <> ALL ($4::text[])
 ), '[]')
 WHERE id = $5;
+
+-- SEND_NOW
+WITH found AS MATERIALIZED (
+  SELECT d.id, w.retry, coalesce(d.claimed_until > now(), false) AS is_leased
+  FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
+  WHERE d.id = $1 AND d.state = 'pending' AND w.enabled AND w.deleted_at IS NULL
+    AND d.generation >= w.generation
+  FOR NO KEY UPDATE OF d
+)
+UPDATE deliveries d
+SET immediate = true,
+  -- A test has no schedule that could go on.
+  resumes_at = CASE WHEN d.immediate THEN d.resumes_at ELSE coalesce(d.resumes_at, d.next_attempt_at) END,
+  next_attempt_at = CASE WHEN w.is_leased THEN d.next_attempt_at ELSE coalesce(lease.ends, now()) END,
+  claimed_until = CASE WHEN w.is_leased THEN d.claimed_until ELSE lease.ends END,
+  takes = d.takes + (lease.ends IS NOT NULL)::integer
+FROM found w CROSS JOIN LATERAL (
+  SELECT CASE WHEN $2::boolean AND NOT w.is_leased THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000) END AS ends
+) lease
+WHERE d.id = $1
+RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
+  lease.ends IS NOT NULL AS queued;
 
 -- START_REPLAY
 WITH replay AS (
@@ -1031,25 +1065,31 @@ job AS MATERIALIZED (
 ),
 -- Skips deliveries whose state has changed since they were found.
 chosen AS MATERIALIZED (
-  SELECT d.id, job.present FROM job CROSS JOIN unnest($5::uuid[]) AS n(id)
+  SELECT d.id, d.state, job.present FROM job CROSS JOIN unnest($5::uuid[]) AS n(id)
   JOIN LATERAL (SELECT * FROM deliveries WHERE id = n.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE) d ON d.id = n.id
-  WHERE d.state = ANY (job.states)
+  WHERE d.state = ANY (job.states) AND (d.state <> 'pending' OR d.generation = job.present)
 ),
 -- Restarts each schedule under the subscription's present generation.
 started AS (
   UPDATE deliveries d
   SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
-    immediate = false, replayed = true, generation = c.present,
+    immediate = false, replayed = true, resumes_at = NULL, extra_attempts = NULL,
+    generation = c.present,
     -- If a cancelled delivery still has an attempt in flight, that one is its first.
     next_attempt_at = greatest(d.claimed_until, now()),
     claimed_until = CASE WHEN d.claimed_until > now() THEN d.claimed_until END
-  FROM chosen c WHERE d.id = c.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
-  RETURNING d.id
+  FROM chosen c WHERE c.state <> 'pending' AND d.id = c.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+),
+-- Those that are due, or whose attempt is about to be made, come anyway.
+forwarded AS (
+  UPDATE deliveries d SET resumes_at = coalesce(d.resumes_at, d.next_attempt_at), next_attempt_at = now()
+  FROM chosen c WHERE c.state = 'pending' AND d.id = c.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND d.next_attempt_at > now() AND (d.claimed_until IS NULL OR d.claimed_until <= now())
 ),
 -- New deliveries are sent after the replayed ones.
 marked AS (
   UPDATE webhooks w SET backlog = true FROM job
-  WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM started)
+  WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM chosen)
 ),
 advanced AS (
   UPDATE replay_parts p SET after = $6 FROM job
@@ -1060,7 +1100,7 @@ ended AS (
   WHERE p.replay_id = job.id AND p.webhook_id = job.target AND $1
 )
 UPDATE replays r
-SET replayed = r.replayed + (SELECT count(*) FROM started),
+SET replayed = r.replayed + (SELECT count(*) FROM chosen),
   state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
   completed_at = CASE WHEN job.is_last THEN now() END
 FROM job WHERE r.id = job.id
@@ -1080,8 +1120,8 @@ WHERE state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid 
 
 -- countReplayable(…)
 SELECT w.id AS "webhookId", count(*)::integer AS "lookedAt", max(d.id::text) AS last,
-  count(*) FILTER (WHERE (d.state = ANY ($1::text[])
-      OR ('cancelled' = ANY ($1) AND d.state = 'pending' AND d.generation < w.generation))
+  count(*) FILTER (WHERE CASE WHEN d.state = 'pending' AND d.generation < w.generation THEN 'cancelled' ELSE d.state END
+      = ANY ($1::text[])
     AND ($2::text IS NULL OR d.event = $2)
     AND coalesce((
       SELECT NOT test AND ($3::bigint IS NULL OR application_id = $3)
@@ -1099,13 +1139,13 @@ FROM unnest($5::bigint[], $6::uuid[]) AS o(webhook_id, after)
   CROSS JOIN LATERAL (
     (
       SELECT id, event_id, event, state, generation FROM deliveries
-      WHERE webhook_id BETWEEN w.id AND w.id AND ('succeeded' = ANY ($1::text[]) OR w.cancelling) AND id > o.after
+      WHERE webhook_id BETWEEN w.id AND w.id AND ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > o.after
         AND id < least_uuid($7::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id, id LIMIT $8::integer
     )
     UNION ALL (
       SELECT id, event_id, event, state, generation FROM deliveries
-      WHERE webhook_id BETWEEN w.id AND w.id AND state IN ('exhausted', 'cancelled') AND NOT ('succeeded' = ANY ($1::text[]) OR w.cancelling) AND id > o.after
+      WHERE webhook_id BETWEEN w.id AND w.id AND state IN ('exhausted', 'cancelled') AND NOT ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > o.after
         AND id < least_uuid($7::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id, id LIMIT $8::integer
     )
@@ -1208,8 +1248,8 @@ ORDER BY webhook_id, next_attempt_at LIMIT 1);
 
 -- findReplayable(…)
 SELECT id, "rowNumber", matches FROM (
-  SELECT d.id, row_number() OVER (ORDER BY d.id)::integer AS "rowNumber", (d.state = ANY ($1::text[])
-      OR ('cancelled' = ANY ($1) AND d.state = 'pending' AND d.generation < w.generation))
+  SELECT d.id, row_number() OVER (ORDER BY d.id)::integer AS "rowNumber", CASE WHEN d.state = 'pending' AND d.generation < w.generation THEN 'cancelled' ELSE d.state END
+      = ANY ($1::text[])
     AND ($2::text IS NULL OR d.event = $2)
     AND coalesce((
       SELECT NOT test AND ($3::bigint IS NULL OR application_id = $3)
@@ -1225,13 +1265,13 @@ SELECT id, "rowNumber", matches FROM (
   FROM webhooks w CROSS JOIN LATERAL (
     (
       SELECT id, event_id, event, state, generation FROM deliveries
-      WHERE webhook_id BETWEEN w.id AND w.id AND ('succeeded' = ANY ($1::text[]) OR w.cancelling) AND id > $5::uuid
+      WHERE webhook_id BETWEEN w.id AND w.id AND ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > $5::uuid
         AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id, id LIMIT 10000
     )
     UNION ALL (
       SELECT id, event_id, event, state, generation FROM deliveries
-      WHERE webhook_id BETWEEN w.id AND w.id AND state IN ('exhausted', 'cancelled') AND NOT ('succeeded' = ANY ($1::text[]) OR w.cancelling) AND id > $5::uuid
+      WHERE webhook_id BETWEEN w.id AND w.id AND state IN ('exhausted', 'cancelled') AND NOT ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > $5::uuid
         AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id, id LIMIT 10000
     )

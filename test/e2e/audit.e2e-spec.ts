@@ -248,6 +248,7 @@ describe('an entry', () => {
     await demo.client.post(`${new URL(replay.headers.location!).pathname}/cancel`);
     await demo.client.post(`/v1/deliveries/${await aPastDelivery('succeeded')}/redeliver`);
     const pending = await aPendingDelivery(demo.database, idIn(await demo.aSubscription()));
+    await demo.client.post(`/v1/deliveries/${pending}/send`);
     await demo.client.post(`/v1/deliveries/${pending}/cancel`);
     const { eventId } = await demo.shown(`/v1/deliveries/${pending}`);
     const webhookId = idIn(await demo.aSubscription());
@@ -257,6 +258,7 @@ describe('an entry', () => {
       'replay.create',
       'replay.cancel',
       'delivery.redeliver',
+      'delivery.send',
       'delivery.cancel',
       'delivery.create',
     ]);

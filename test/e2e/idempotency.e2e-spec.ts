@@ -84,6 +84,14 @@ const ROUTES: Record<string, () => Promise<{ path: string; body?: object; made: 
     path: `${(await aDelivery()).delivery}/redeliver`,
     made: `deliveries WHERE state = 'pending'`,
   }),
+  'a delivery sent now': async () => ({
+    path: `${(await aDelivery()).delivery}/send`,
+    made: `deliveries WHERE state = 'pending'`,
+  }),
+  'deliveries sent now': async () => {
+    await aDelivery();
+    return { path: '/v1/deliveries/send', body: SINCE, made: 'replays' };
+  },
 };
 
 describe.each(Object.keys(ROUTES))('repeating a request for %s', (name) => {

@@ -98,11 +98,13 @@ describe('a request that is a notification', () => {
     }
     expect(refusing.sort()).toEqual([
       'deliveriesRedeliver',
+      'deliveriesSend',
       'deliveriesTest',
       'eventsReport',
       'eventsReportBatch',
       'missedEventsDeliver',
       'replaysRedeliver',
+      'replaysSend',
       'replaysStart',
     ]);
   });

@@ -265,15 +265,17 @@ describe('every route', () => {
       'applicationWebhooksCreate',
       'applicationsCreate',
       'deliveriesRedeliver',
+      'deliveriesSend',
       'deliveriesTest',
       'missedEventsDeliver',
       'replaysRedeliver',
+      'replaysSend',
       'replaysStart',
       'webhooksCreate',
     ]);
     const { info } = JSON.parse(text) as { info: { description: string } };
     expect(info.description.replaceAll(/\s+/g, ' ')).toContain(
-      'A POST that creates an application, a subscription, a replay, a test, a delivery or a redelivery ' +
+      'A POST that creates an application, a subscription, a replay, a test or a delivery, or sends one, ' +
         'can be repeated safely if it has an `Idempotency-Key`; an event can, if it has an ' +
         '`id`.',
     );

@@ -21,6 +21,12 @@ describe('finds what is planted', () => {
     ['RECORD without its fence', { faults: 1, actions: 0 }, 'success overwritten'],
     ['RECORD without KEEPS_STATE', { faults: 0, actions: 1 }, 'cancelled delivery sent again'],
     ['RECORD does not count the attempt', { faults: 0, actions: 0 }, 'attempts miscounted'],
+    [
+      'RECORD counts an extra attempt in the schedule',
+      { faults: 0, actions: 1 },
+      'schedule cut short',
+    ],
+    ['SEND_NOW leases a delivery that is leased', { faults: 0, actions: 1 }, 'attempts miscounted'],
     ['CLAIM keeps the number of the lease', { faults: 1, actions: 0 }, 'two calls at once'],
     ['switching off keeps the generation', { faults: 0, actions: 2 }, 'leased after its end'],
     ['a call is made twice', { faults: 0, actions: 0 }, 'a duplicate without a lost record'],

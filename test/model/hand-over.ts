@@ -13,6 +13,9 @@ interface Delivery {
   takes: number;
   /** Attempts before the present schedule. */
   scheduleBase: number;
+  /** Whether it is to be sent outside the schedule, and how many such attempts have failed in it. */
+  isExtra: boolean;
+  extra: number;
   lease: 'none' | 'held' | 'expired';
   /** Whether its subscription was switched off since it was created or redelivered: its generation is outdated. */
   isOutdated: boolean;
@@ -34,6 +37,8 @@ interface Task {
   lease: number;
   number: number;
   scheduleBase: number;
+  isExtra: boolean;
+  extra: number;
   isSuccess: boolean;
   /** Whether it was recorded by a statement whose answer was lost. */
   isLogged: boolean;
@@ -61,6 +66,8 @@ export type Planted =
   | 'RECORD without its fence'
   | 'RECORD without KEEPS_STATE'
   | 'RECORD does not count the attempt'
+  | 'RECORD counts an extra attempt in the schedule'
+  | 'SEND_NOW leases a delivery that is leased'
   | 'CLAIM keeps the number of the lease'
   | 'switching off keeps the generation'
   | 'a call is made twice'
@@ -76,6 +83,8 @@ const NEW: Delivery = {
   attempts: 0,
   takes: 0,
   scheduleBase: 0,
+  isExtra: false,
+  extra: 0,
   lease: 'none',
   isOutdated: false,
   mustEnd: false,
@@ -146,12 +155,16 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
       if (one.state === 'pending' && !one.isOutdated) {
         const to = withDelivery(asked, at, { state: 'cancelled' });
         yield { name: `cancel ${at}`, to, isFault: true };
+        if (state.isEnabled)
+          yield { name: `send ${at} now`, to: sentNow(asked, at), isFault: true };
       }
       const mayRestart = one.state !== 'pending' || one.isOutdated;
       if (!state.isEnabled || !mayRestart || one.lease === 'held') continue;
       const restarted = withDelivery(asked, at, {
         state: 'pending',
         scheduleBase: one.attempts,
+        isExtra: false,
+        extra: 0,
         isOutdated: false,
         mustEnd: false,
         confirmed: 'no',
@@ -161,6 +174,17 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
       const to = { ...restarted, jobs: [...state.jobs, [[at, one.takes + 1] as const]] };
       yield { name: `redeliver ${at}`, to, isFault: true };
     }
+  }
+
+  /** `SEND_NOW` */
+  function sentNow(state: HandOver, at: number): HandOver {
+    const one = state.deliveries[at]!;
+    if (one.lease === 'held' && !has('SEND_NOW leases a delivery that is leased')) {
+      return withDelivery(state, at, { isExtra: true });
+    }
+    const takes = one.takes + 1;
+    const leased = withDelivery(state, at, { isExtra: true, lease: 'held', takes });
+    return { ...leased, jobs: [...state.jobs, [[at, takes] as const]] };
   }
 
   function* workerSteps(state: HandOver, worker: number): Generator<Step<HandOver>> {
@@ -198,8 +222,10 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
 
   /** The worker has read the row. */
   function taken(state: HandOver, task: Task): HandOver {
-    const { state: is, attempts, scheduleBase, mustEnd } = state.deliveries[task.delivery]!;
-    const leased = { ...task, at: 'leased' as const, number: attempts + 1, scheduleBase };
+    const one = state.deliveries[task.delivery]!;
+    const { state: is, attempts, scheduleBase, isExtra, extra, mustEnd } = one;
+    const read = { number: attempts + 1, scheduleBase, isExtra, extra };
+    const leased = { ...task, at: 'leased' as const, ...read };
     const others = state.tasks.filter((one) => one !== task);
     return broken(
       { ...state, tasks: [...others, leased] },
@@ -292,8 +318,11 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
     const isLateSuccess = isSuccess && number > one.scheduleBase && one.state !== 'succeeded';
     const isRecordable = isCurrent || isLateSuccess || has('RECORD without its fence');
     // A schedule that was restarted since has its own conclusion.
-    const tries = one.scheduleBase === task.scheduleBase ? number - one.scheduleBase : 1;
-    const failed = tries < MAX_ATTEMPTS ? 'pending' : 'exhausted';
+    const isInSchedule = one.scheduleBase === task.scheduleBase;
+    const isExtra =
+      isInSchedule && task.isExtra && !has('RECORD counts an extra attempt in the schedule');
+    const tries = isInSchedule ? number - one.scheduleBase - task.extra : 1;
+    const failed = isExtra || tries < MAX_ATTEMPTS ? 'pending' : 'exhausted';
     const staysCancelled =
       one.state === 'cancelled' && !isSuccess && !has('RECORD without KEEPS_STATE');
     const next: Delivery = {
@@ -307,6 +336,8 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
           ? one.attempts
           : Math.max(one.attempts, number),
         state: staysCancelled ? one.state : isSuccess ? 'succeeded' : failed,
+        isExtra: false,
+        extra: one.extra + Number(isInSchedule && task.isExtra && !isSuccess),
       }),
     };
     return broken(withDelivery(state, task.delivery, next), breachIn(one, next, task));
@@ -320,6 +351,10 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
       (after.state === 'pending' || after.state === 'exhausted')
     ) {
       return 'cancelled delivery sent again';
+    }
+    const tries = after.attempts - after.scheduleBase - after.extra;
+    if (before.state === 'pending' && after.state === 'exhausted' && tries < MAX_ATTEMPTS) {
+      return 'schedule cut short';
     }
     if (before.wasFrozen) return false;
     if (!task.isLogged && (before.numbers & (1 << task.number)) !== 0) return 'number used twice';
@@ -437,7 +472,7 @@ function onlyOf(state: HandOver, at: number): HandOver {
 
 const newTask = (worker: number, delivery: number, lease: number): Task => ({
   ...{ worker, delivery, lease, at: 'job', number: 0, scheduleBase: 0 },
-  ...{ isSuccess: false, isLogged: false, isFrozen: false },
+  ...{ isExtra: false, extra: 0, isSuccess: false, isLogged: false, isFrozen: false },
 });
 
 const bits = (...flags: boolean[]): number =>
@@ -452,8 +487,8 @@ function deliveryKey(one: Delivery): string {
   if (key === undefined) {
     key = [
       `${one.state[0]}${one.lease[0]}${one.confirmed[0]}`,
-      ...[one.attempts, one.takes, one.scheduleBase, one.numbers],
-      bits(one.isOutdated, one.mustEnd, one.wasFrozen),
+      ...[one.attempts, one.takes, one.scheduleBase, one.extra, one.numbers],
+      bits(one.isOutdated, one.mustEnd, one.wasFrozen, one.isExtra),
     ].join();
     deliveryKeys.set(one, key);
   }
@@ -465,8 +500,8 @@ function taskKeysOf(task: Task): string[] {
   let keys = taskKeys.get(task);
   if (!keys) {
     const rest = [
-      ...[task.at[0], task.at[1], task.lease, task.number, task.scheduleBase],
-      bits(task.isSuccess, task.isLogged, task.isFrozen),
+      ...[task.at[0], task.at[1], task.lease, task.number, task.scheduleBase, task.extra],
+      bits(task.isSuccess, task.isLogged, task.isFrozen, task.isExtra),
     ].join();
     keys = [0, 1, 2, 3].map(
       (way) => `${task.worker ^ (way & 1)}${task.delivery ^ (way >> 1)}${rest}`,

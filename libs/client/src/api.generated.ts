@@ -425,6 +425,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/deliveries/{id}/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send now
+         * @description Tries a waiting delivery at once, even if its subscription is paused, held or has an open circuit. If that fails, its schedule goes on as if nothing had happened. One that is on its way stays so, and a finished one starts anew, as with `redeliver`. At most 20 times in an hour.
+         */
+        post: operations["deliveriesSend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/deliveries/{id}/cancel": {
         parameters: {
             query?: never;
@@ -545,6 +565,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/deliveries/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send many now
+         * @description Makes the waiting deliveries of the account that the filters select due at once, with their schedules kept, and starts the finished ones anew, oldest first for each subscription. Those of a subscription that is paused, held or has an open circuit wait until it no longer is. Tests, and deliveries of subscriptions that are off or deleted, are left out.
+         */
+        post: operations["replaysSend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/replays/{id}": {
         parameters: {
             query?: never;
@@ -576,7 +616,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a replay
-         * @description Nothing more begins anew; what has begun goes on. Done again, it changes nothing.
+         * @description Nothing more begins; what has begun goes on. Done again, it changes nothing.
          */
         post: operations["replaysCancel"];
         delete?: never;
@@ -2562,7 +2602,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             until: string;
-            states: components["schemas"]["ReplayableState"][];
+            states: components["schemas"]["SendableState"][];
             event?: components["schemas"]["EventKind"];
             /**
              * @description Deliveries of events of this application.
@@ -2577,8 +2617,8 @@ export interface components {
             /**
              * @description How it stands.
              *
-             *     - `running`: deliveries begin anew, or wait for the target or for an earlier replay
-             *     - `completed`: every one of them has begun anew; those of a subscription that was switched off meanwhile are left out
+             *     - `running`: deliveries begin anew or are sent now, or wait for the target or for an earlier replay
+             *     - `completed`: every one of them has begun anew or was sent now; those of a subscription that was switched off meanwhile are left out
              *     - `cancelled`: it was cancelled, or the one subscription that it is of was switched off or deleted
              * @example running
              * @enum {string}
@@ -2590,7 +2630,7 @@ export interface components {
              */
             total: number;
             /**
-             * @description How many have begun anew: more than total if others in the time range ended meanwhile.
+             * @description How many have begun anew or were sent now: more than total if others in the time range ended meanwhile.
              * @example 200
              */
             replayed: number;
@@ -2724,6 +2764,58 @@ export interface components {
              */
             timeoutMs?: number;
         };
+        /** @description `null` stands for a member that is not given. */
+        SendRequest: {
+            /**
+             * @description Those of events of this application. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @example 5080983
+             */
+            applicationId?: string | null;
+            /**
+             * @description Only counts them.
+             * @default false
+             * @example false
+             */
+            dryRun?: boolean | null;
+            /**
+             * @description Those of events of this kind.
+             * @example cdrCreated
+             */
+            event?: components["schemas"]["EventKind"];
+            /**
+             * Format: date-time
+             * @description Those that were made at or after that. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * @description Those in this state, where `pending` includes parked ones; by default those that are pending, exhausted or cancelled.
+             * @example pending
+             */
+            state?: components["schemas"]["SendableState"];
+            /**
+             * @description Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, an error, or `failed` for all but 2xx.
+             * @example 5xx
+             */
+            status?: string | null;
+            /**
+             * Format: date-time
+             * @description Those that were made before that; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            until?: string | null;
+            /**
+             * @description Those of this subscription; by default of all of the account. Those of a subscription that is off or deleted are left out. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @example 4711
+             */
+            webhookId?: string | null;
+        };
+        /**
+         * @description A state of deliveries that can be sent now: `pending` includes parked ones.
+         * @example pending
+         * @enum {string}
+         */
+        SendableState: "pending" | "succeeded" | "exhausted" | "cancelled";
         Session: {
             /**
              * Format: uri
@@ -3269,7 +3361,7 @@ export interface components {
             };
         };
         /**
-         * @description `delivery_not_finished`: The delivery is pending or parked, or an attempt is on its way. One that waits can be cancelled first.
+         * @description `delivery_not_finished`: The delivery was cancelled while an attempt was on its way, which has not ended yet.
          *
          *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
@@ -4782,6 +4874,45 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    deliveriesSend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of a delivery. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted for later processing. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Address"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["DeliveryNotFinishedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     deliveriesCancel: {
         parameters: {
             query?: never;
@@ -5003,6 +5134,61 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RedeliverRequest"];
+            };
+        };
+        responses: {
+            /** @description A dry run: nothing is sent. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayCount"];
+                };
+            };
+            /** @description Accepted for later processing. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Address"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyKeyInUseOrNotificationLoopOrReplayLimitReachedOrSubscriptionInactive"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replaysSend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendRequest"];
             };
         };
         responses: {

@@ -199,6 +199,7 @@ function bodyOf(
     'POST /v1/users': { username: `tour-${crypto.randomUUID()}`, password: 'tour-secret' },
     'POST /v1/webhooks/{id}/replay': { since: ago(HOUR_MS / 2) },
     'POST /v1/deliveries/redeliver': { since: ago(HOUR_MS / 4) },
+    'POST /v1/deliveries/send': { since: ago(HOUR_MS / 4) },
     'PUT /v1/webhooks/{id}': { enabled: false },
   };
   const example = Object.values(api.bodyOf(operation)?.examples ?? {})[0]?.value;

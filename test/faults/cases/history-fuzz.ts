@@ -141,8 +141,8 @@ async function lock(
 export const historyFuzz: FaultCase = {
   name: 'history-fuzz',
   about:
-    'a minute of random customer actions (pause, cancel, redeliver, replay, switch off and on, change ' +
-    'the target) with flaky receivers, kills, freezes and locks',
+    'a minute of random customer actions (pause, cancel, send now, redeliver, replay, switch off and ' +
+    'on, change the target) with flaky receivers, kills, freezes and locks',
   rate: 8,
   producersNotice: 'either',
   duplicates: 'explained',

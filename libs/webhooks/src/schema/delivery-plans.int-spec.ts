@@ -228,6 +228,22 @@ const STATEMENTS: StatementCase[] = [
     }),
   ),
   aCase(
+    'brings forward',
+    () => continueReplay(DAYS),
+    `${REPLAYED};
+     UPDATE deliveries SET state = 'pending', next_attempt_at = now() + interval '1 h'
+       WHERE state = 'exhausted';
+     UPDATE replays SET states = '{pending}'`,
+    () => ({
+      id: REPLAY,
+      webhookId: webhook,
+      after: NOTHING_YET,
+      to: waiting.at(-1)!,
+      isEnd: true,
+      deliveryIds: waiting,
+    }),
+  ),
+  aCase(
     'replays',
     () => continueReplay(DAYS),
     REPLAYED,

@@ -147,4 +147,13 @@ REVOKE EXECUTE ON FUNCTION tell_of_webhook(bigint, text, timestamptz, timestampt
     `CREATE INDEX replays_running_account_idx ON replays (account_id, id) WHERE state = 'running';
   CREATE INDEX replays_completed_idx ON replays (completed_at) WHERE completed_at IS NOT NULL`,
   ),
+
+  /**
+   * An attempt outside the schedule (`SEND_NOW`). resumes_at: when the schedule goes on after it; null if none was asked
+   * for. extra_attempts: how many of them failed since schedule_base; null for none.
+   */
+  migrationOf(
+    'ExtraAttempts1764223200031',
+    'ALTER TABLE deliveries ADD COLUMN resumes_at timestamptz, ADD COLUMN extra_attempts integer',
+  ),
 ];

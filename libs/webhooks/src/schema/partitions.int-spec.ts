@@ -216,10 +216,11 @@ it('takes few locks to compute statistics', async () => {
   expect(all).toEqual([]);
 });
 
-it('takes few locks to redeliver and cancel a delivery, and to create a test', async () => {
+it('takes few locks to redeliver, send and cancel a delivery, and to create a test', async () => {
   const oldest = past.at(-1)!;
   const all = await overBound(async () => {
     expect(await deliveries.redeliver(oldest)).toBe(true);
+    expect(await deliveries.sendNow(oldest)).toBe(true);
     expect(await deliveries.cancel(oldest)).toBe(true);
     const test = { webhookId: webhook.id, resource: 'call', data: '{}' };
     expect(await deliveries.createTest(test)).toEqual(expect.any(String));

@@ -16,9 +16,9 @@ export const webhooksSchema: DatabaseSchema = {
     events: { api: 'SELECT, INSERT, UPDATE (unmatched, added)', worker: 'SELECT' },
     deliveries: {
       api: `SELECT, INSERT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
-        next_attempt_at, claimed_until, takes, completed_at)`,
+        next_attempt_at, claimed_until, takes, completed_at, resumes_at, extra_attempts)`,
       worker: `SELECT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
-        next_attempt_at, claimed_until, completed_at, takes, attempts)`,
+        next_attempt_at, claimed_until, completed_at, takes, attempts, resumes_at, extra_attempts)`,
     },
     // The log of attempts: the API cannot write it, and no process can change it. A worker reads results,
     // because a replay can select by them.

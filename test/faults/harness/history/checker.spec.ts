@@ -51,7 +51,7 @@ function action(kind: 'pause' | 'resume' | 'off' | 'on', from: number, to: numbe
   return { kind, subscription: 's', from: at(from), to: at(to) };
 }
 
-const onDelivery = (kind: 'cancel' | 'redeliver', from: number, to: number): Action => ({
+const onDelivery = (kind: 'cancel' | 'redeliver' | 'send', from: number, to: number): Action => ({
   kind,
   delivery: 'd',
   from: at(from),
@@ -90,6 +90,7 @@ function historyOf(told: Told): History {
     state: 'succeeded',
     attempts: Math.max(0, ...attempts.map(({ number }) => number)),
     scheduleBase: 0,
+    extraAttempts: 0,
     ...told.delivery,
   };
   return {
@@ -131,6 +132,7 @@ const aDelivery = (id: string, attempts: number): Delivery => ({
   state: attempts === 0 ? 'exhausted' : 'succeeded',
   attempts,
   scheduleBase: 0,
+  extraAttempts: 0,
 });
 
 describe('a valid history', () => {
@@ -278,6 +280,22 @@ describe('a valid history', () => {
         sent: [succeeded(1, 0), sent(2, 60), sent(3, 1_000), sent(4, 3_200)],
         delivery: { ...EXHAUSTED, scheduleBase: 1 },
         actions: [onDelivery('redeliver', 50, 70)],
+      },
+    ],
+    [
+      'sent at once while its subscription was paused, with the schedule kept',
+      {
+        sent: [sent(1, 0), sent(2, 510), sent(3, 1_000), sent(4, 3_000)],
+        delivery: { ...EXHAUSTED, extraAttempts: 1 },
+        actions: [action('pause', 100, 110), onDelivery('send', 500, 508)],
+      },
+    ],
+    [
+      'sent at once after a success, like a redelivery',
+      {
+        sent: [succeeded(1, 0), succeeded(2, 60)],
+        delivery: { scheduleBase: 1 },
+        actions: [onDelivery('send', 50, 70)],
       },
     ],
     [
@@ -485,6 +503,14 @@ describe('an invalid history', () => {
       },
     ],
     [
+      'sent during a pause before it was to be sent at once',
+      ['sent during a pause'],
+      {
+        sent: [sent(1, 0), succeeded(2, 1_100)],
+        actions: [action('pause', 20, 30), onDelivery('send', 1_200, 1_210)],
+      },
+    ],
+    [
       'leased before a pause, and sent much later',
       ['sent during a pause'],
       {
@@ -541,6 +567,15 @@ describe('an invalid history', () => {
       'an exhausted delivery with a retry left',
       ['retries skipped'],
       { sent: [sent(1, 0), sent(2, 900)], delivery: EXHAUSTED },
+    ],
+    [
+      'exhausted by an attempt outside the schedule',
+      ['retries skipped'],
+      {
+        sent: [sent(1, 0), sent(2, 510), sent(3, 1_000)],
+        delivery: { ...EXHAUSTED, extraAttempts: 1 },
+        actions: [onDelivery('send', 500, 508)],
+      },
     ],
     [
       'restarted, but exhausted by the earlier schedule',

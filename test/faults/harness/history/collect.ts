@@ -48,7 +48,8 @@ export function callOf(arrival: Arrival): Call {
 }
 
 const DELIVERIES = `
-  SELECT id, event_id, webhook_id, created_at, state, reason, attempts, schedule_base, claimed_until
+  SELECT id, event_id, webhook_id, created_at, state, reason, attempts, schedule_base,
+    coalesce(extra_attempts, 0) AS extra_attempts, claimed_until
   FROM deliveries`;
 
 interface DeliveryRow {
@@ -60,6 +61,7 @@ interface DeliveryRow {
   reason: string | null;
   attempts: number;
   schedule_base: number;
+  extra_attempts: number;
   claimed_until: Date | null;
 }
 
@@ -73,6 +75,7 @@ function deliveryOf(row: DeliveryRow): Delivery {
     ...(row.reason !== null && { reason: row.reason }),
     attempts: row.attempts,
     scheduleBase: row.schedule_base,
+    extraAttempts: row.extra_attempts,
     ...(row.claimed_until && { leasedUntil: row.claimed_until.getTime() }),
   };
 }

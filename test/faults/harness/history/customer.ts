@@ -3,15 +3,15 @@ import type { Installation } from '../installation.js';
 import type { Random } from '../random.js';
 import type { Action } from './history.js';
 
-/** How many of the latest notifications may be cancelled or sent again. */
-const RECENT = { cancel: 60, redeliver: 400 };
+/** How many of the latest notifications may be cancelled, sent at once or sent again. */
+const RECENT = { cancel: 60, send: 60, redeliver: 400 };
 const REPLAYED_MS = 20_000;
 const BETWEEN_MS = { least: 50, most: 400 };
 const STATES = ['succeeded', 'exhausted', 'cancelled'];
 /** The actions, weighted by repetition. */
 const KINDS = (
   'pause pause resume resume resume off on on on target target ' +
-  'cancel cancel cancel cancel redeliver redeliver redeliver replay'
+  'cancel cancel cancel cancel send send redeliver redeliver redeliver replay'
 ).split(' ') as Action['kind'][];
 
 type Asked = Action extends infer One
@@ -55,6 +55,7 @@ export class Customer {
     const dice = random.next();
     switch (kind) {
       case 'cancel':
+      case 'send':
       case 'redeliver':
         return this.withDelivery(kind, dice);
       case 'target':
@@ -70,7 +71,7 @@ export class Customer {
     }
   }
 
-  private async withDelivery(kind: 'cancel' | 'redeliver', dice: number): Promise<boolean> {
+  private async withDelivery(kind: keyof typeof RECENT, dice: number): Promise<boolean> {
     const arrivals = this.installation.receiver.received.slice(-RECENT[kind]);
     // Confirmed notifications are finished, while others are retried.
     const isConfirmed = ({ confirmedAt }: { confirmedAt?: number }) => confirmedAt !== undefined;

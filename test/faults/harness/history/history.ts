@@ -63,6 +63,8 @@ export interface Delivery {
   reason?: string;
   attempts: number;
   scheduleBase: number;
+  /** Failed attempts of the present schedule that do not count in it. */
+  extraAttempts: number;
   leasedUntil?: number;
 }
 
@@ -89,7 +91,7 @@ export type Action = Span &
   (
     | { kind: 'pause' | 'resume' | 'off' | 'on'; subscription: string }
     | { kind: 'target'; subscription: string; target: string }
-    | { kind: 'cancel' | 'redeliver'; delivery: string }
+    | { kind: 'cancel' | 'redeliver' | 'send'; delivery: string }
     /** `to` is the time at which it had processed all its deliveries. */
     | { kind: 'replay'; subscription: string; states: readonly string[] }
   );

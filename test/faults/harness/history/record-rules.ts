@@ -1,7 +1,7 @@
 import type { Attempt, Span, Violation } from './history.js';
 import { time, violation } from './sending-rules.js';
 import { endOf, isSuccess, PRECISION_MS, RECORDING_MS } from './sendings.js';
-import { covered, FINISHED, isRestarted, type Timeline } from './timeline.js';
+import { covered, FINISHED, isRestarted, maySendNow, type Timeline } from './timeline.js';
 
 /** The share by which a delay is randomly longer or shorter. */
 const JITTER = 0.2;
@@ -70,10 +70,11 @@ const firstDue = ({ delivery: { createdAt } }: Timeline): Span => ({
   to: createdAt,
 });
 
-/** @returns undefined if the delivery restarted in between; a span from Infinity if no retry was left */
+/** @returns undefined if the delivery restarted in between, or may have been sent at once; a span from Infinity if no retry was left */
 function dueAfter(before: readonly Attempt[], timeline: Timeline, at: number): Span | undefined {
   const first = Math.min(...before.map((one) => one.at));
-  if (isRestarted(timeline, FINISHED, { from: first, to: at })) return undefined;
+  const between = { from: first, to: at };
+  if (maySendNow(timeline, at) || isRestarted(timeline, FINISHED, between)) return undefined;
   const { schedule } = timeline.expected;
   const delays = basesOf(timeline).flatMap((base) => {
     const delay = schedule[before[0]!.number - base - 1];
@@ -102,11 +103,11 @@ function basesOf({ sendings, restarts }: Timeline): number[] {
 
 /** The state matches the outcomes of the attempts. */
 function endsForAReason({ delivery, sendings, cancels, expected }: Timeline): Violation[] {
-  const { id, state, reason = '', attempts: count, scheduleBase } = delivery;
+  const { id, state, reason = '', attempts: count, scheduleBase, extraAttempts } = delivery;
   const attempts = sendings.flatMap(({ attempt }) => attempt ?? []);
   const present = attempts.filter(({ number }) => number > scheduleBase);
   const hasSucceeded = present.some(({ status }) => isSuccess(status));
-  const tries = count - scheduleBase;
+  const tries = count - scheduleBase - extraAttempts;
   const most = expected.schedule.length + 1;
   const checks: [boolean, string, string][] = [
     [hasSucceeded && state !== 'succeeded', 'success overwritten', `it is ${state}`],

@@ -1,7 +1,7 @@
 import type { Action, Violation } from './history.js';
 import { possibleValues, type Write } from './register.js';
 import { endOf, isSuccess, RECORDING_MS, type Sending, sentAt } from './sendings.js';
-import { FINISHED, isRestarted, type Timeline } from './timeline.js';
+import { FINISHED, isRestarted, maySendNow, type Timeline } from './timeline.js';
 
 /** Within this time, a cancellation takes effect on every worker. */
 const PROMPT_MS = 1_000;
@@ -94,14 +94,16 @@ function nothingAfterCancelling(timeline: Timeline): Violation[] {
   });
 }
 
-/** No delivery is leased while its subscription is paused. Those leased just before are in flight. */
-function nothingWhilePaused({ delivery, sendings, actions }: Timeline): Violation[] {
+/** No delivery is leased while its subscription is paused, unless it is to be sent at once. Those leased just before are in flight. */
+function nothingWhilePaused(timeline: Timeline): Violation[] {
+  const { delivery, sendings, actions } = timeline;
   const writes = writesOf(actions, { pause: true, resume: false });
   const isPaused = (from: number, to: number) =>
     !possibleValues(false, writes, { from, to }).has(false);
   const within = sendings.find((sending) => {
     const { taken, harm } = sending;
     const at = sentAt(sending);
+    if (maySendNow(timeline, at)) return false;
     const isLate = at - PROMPT_MS > taken.to && !harm;
     return isPaused(taken.from, taken.to) || (isLate && isPaused(at - PROMPT_MS, at));
   });

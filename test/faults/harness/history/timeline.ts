@@ -1,9 +1,9 @@
 import type { Action, Delivery, Expectations, History, Span } from './history.js';
 import { RECORDING_MS, type Sending } from './sendings.js';
 
-/** A request that may have restarted a finished delivery. */
+/** A request that may have restarted a finished delivery. `send` may have sent it at once instead. */
 export interface Restart extends Span {
-  kind: 'redeliver' | 'replay';
+  kind: 'redeliver' | 'replay' | 'send';
   /** The states from which it may restart a delivery. */
   states: readonly string[];
 }
@@ -33,7 +33,7 @@ export const FINISHED = ['succeeded', 'exhausted', 'cancelled'];
  */
 export function restartsOf(actions: readonly Action[]): Restart[] {
   return actions.flatMap(({ kind, from, to, ...rest }): Restart[] => {
-    if (kind === 'redeliver') return [{ kind, from, to, states: FINISHED }];
+    if (kind === 'redeliver' || kind === 'send') return [{ kind, from, to, states: FINISHED }];
     return 'states' in rest ? [{ kind: 'replay', from, to, states: rest.states }] : [];
   });
 }
@@ -83,6 +83,11 @@ export function isRestarted(
       one.to >= between.from &&
       one.states.some((state) => states.includes(state)),
   );
+}
+
+/** Whether a customer may have asked until then to send it at once, whatever its schedule says and its subscription does. */
+export function maySendNow({ restarts }: Timeline, until: number): boolean {
+  return restarts.some(({ kind, from }) => kind === 'send' && from <= until);
 }
 
 /** How much of a span the others cover, in ms. */

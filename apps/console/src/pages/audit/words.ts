@@ -15,6 +15,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'application.delete': 'Application deleted',
   'application.import': 'Application imported',
   'delivery.redeliver': 'Delivery sent again',
+  'delivery.send': 'Delivery sent now',
   'delivery.cancel': 'Delivery cancelled',
   'delivery.create': 'Missed event sent',
   'delivery.test': 'Test sent',

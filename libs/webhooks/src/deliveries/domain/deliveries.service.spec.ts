@@ -47,6 +47,7 @@ describe("another account's delivery", () => {
       for (const work of [
         deliveries.get(account, one),
         deliveries.redeliver(account, one),
+        deliveries.send(account, one),
         deliveries.cancel(account, one),
       ]) {
         await expect(work).rejects.toThrow(NotFoundError);
@@ -109,6 +110,38 @@ describe('redelivering', () => {
     const refusal: unknown = await again().catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(RateLimitedError);
     await deliveries.redeliver(ACCOUNT, other);
+    expect(recorded()).toHaveLength(21);
+  });
+});
+
+describe('sending now', () => {
+  it.each([
+    ['pending', 'delivery.send'],
+    ['parked', 'delivery.send'],
+    ['exhausted', 'delivery.redeliver'],
+    ['succeeded', 'delivery.redeliver'],
+  ] as const)('starts a delivery that is %s, and is recorded as %s', async (state, action) => {
+    const id = aDelivery({ state });
+    await deliveries.send(ACCOUNT, id);
+    expect(await deliveries.get(ACCOUNT, id)).toMatchObject({ state: 'pending' });
+    expect(recorded()).toEqual([{ action, resourceId: id, accountId: ACCOUNT }]);
+  });
+
+  it.each(['pending', 'exhausted'] as const)(
+    'is refused for one that is %s while the subscription is off',
+    async (state) => {
+      const id = aDelivery({ state });
+      await switchOff();
+      await expect(deliveries.send(ACCOUNT, id)).rejects.toThrow(SubscriptionInactiveError);
+      expect(recorded()).toEqual([]);
+    },
+  );
+
+  it('is refused after twenty times in an hour, for this delivery only', async () => {
+    const [id, other] = [aDelivery(), aDelivery()];
+    for (let times = 0; times < 20; times += 1) await deliveries.send(ACCOUNT, id);
+    await expect(deliveries.send(ACCOUNT, id)).rejects.toThrow(RateLimitedError);
+    await deliveries.send(ACCOUNT, other);
     expect(recorded()).toHaveLength(21);
   });
 });

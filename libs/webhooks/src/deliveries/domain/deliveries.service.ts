@@ -44,10 +44,10 @@ export class DeliveryFinishedError extends DomainError {
   }
 }
 
-/** How often a delivery may be redelivered. */
+/** How often a delivery may be redelivered, and how often sent at once while it waits. */
 const REDELIVERIES = { times: 20, withinMs: 3_600_000 };
 
-/** Shows customers their deliveries, and redelivers, cancels and tests them. */
+/** Shows customers their deliveries, and sends, redelivers, cancels and tests them. */
 @Injectable()
 export class DeliveriesService {
   constructor(
@@ -94,11 +94,36 @@ export class DeliveriesService {
    * @throws NotFoundError, DeliveryNotFinishedError, SubscriptionInactiveError, RateLimitedError
    */
   async redeliver(accountId: string, id: string): Promise<void> {
+    await this.start(accountId, id, async () =>
+      (await this.store.redeliver(id)) ? 'delivery.redeliver' : undefined,
+    );
+  }
+
+  /**
+   * Sends a delivery at once: one that is not finished without waiting for its next attempt or for what blocks its
+   * subscription, and a finished one like {@link redeliver}.
+   * @throws NotFoundError, DeliveryNotFinishedError if it was cancelled while an attempt is in flight,
+   * SubscriptionInactiveError, RateLimitedError
+   */
+  async send(accountId: string, id: string): Promise<void> {
+    await this.start(accountId, id, async () => {
+      if (await this.store.sendNow(id)) return 'delivery.send';
+      return (await this.store.redeliver(id)) ? 'delivery.redeliver' : undefined;
+    });
+  }
+
+  /** @param work starts the delivery; answers what it did, or undefined for nothing */
+  private async start(
+    accountId: string,
+    id: string,
+    work: () => Promise<'delivery.redeliver' | 'delivery.send' | undefined>,
+  ): Promise<void> {
     await this.transactions.run(async () => {
       const delivery = await this.get(accountId, id);
-      if (!(await this.store.redeliver(id))) throw await this.refusal(accountId, delivery);
-      const change = { action: 'delivery.redeliver', resourceId: id, accountId } as const;
-      // The row is locked, so any other redelivery is either already recorded or still waiting.
+      const action = await work();
+      if (action === undefined) throw await this.refusal(accountId, delivery);
+      const change = { action, resourceId: id, accountId };
+      // The row is locked, so any other start is either already recorded or still waiting.
       const waitMs = await this.audit.msUntilFewer(change, REDELIVERIES);
       if (waitMs > 0) {
         const message = `A delivery is sent again at most ${REDELIVERIES.times} times in an hour.`;

@@ -103,6 +103,19 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     },
   );
 
+  it('sends only an unfinished delivery now, and any number of times', async () => {
+    const { accountId, webhookId } = await aSubscription();
+    const id = await aDelivery(webhookId, 'pending');
+    for (let times = 0; times < 2; times += 1) {
+      expect(await store().sendNow(id)).toBe(true);
+      const { nextAttemptAt } = (await store().find(id, accountId))!;
+      expect(nextAttemptAt!.getTime()).toBeLessThan(Date.now() + 1_000);
+    }
+    expect(await store().sendNow(await aDelivery(webhookId, 'exhausted'))).toBe(false);
+    await switchOff(webhookId);
+    expect(await store().sendNow(id)).toBe(false);
+  });
+
   it('creates the delivery of an event that a subscription has missed, once', async () => {
     const { accountId, webhookId } = await aSubscription();
     const { eventId } = (await store().find(await aDelivery(webhookId, 'succeeded'), accountId))!;

@@ -96,6 +96,16 @@ export class FakeDeliveryStore extends DeliveryStore {
     return Promise.resolve(true);
   }
 
+  override sendNow(id: string): Promise<boolean> {
+    const delivery = this.all.find((one) => one.id === id)!;
+    const isWaiting = ['pending', 'parked'].includes(delivery.state);
+    if (!isWaiting || !this.subscriptions.get(delivery.webhookId)?.enabled) {
+      return Promise.resolve(false);
+    }
+    Object.assign(delivery, { state: 'pending', nextAttemptAt: new Date() });
+    return Promise.resolve(true);
+  }
+
   override cancel(id: string): Promise<boolean> {
     const delivery = this.all.find((one) => one.id === id)!;
     if (delivery.state !== 'pending') return Promise.resolve(false);

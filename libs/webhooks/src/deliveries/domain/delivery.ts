@@ -142,6 +142,13 @@ export abstract class DeliveryStore {
   abstract redeliver(id: string): Promise<boolean>;
 
   /**
+   * Makes an unfinished delivery due at once, even if its subscription is blocked. If the attempt fails, the schedule
+   * goes on as if it had not been made. A delivery that is leased stays so, because its attempt is about to be made.
+   * @returns false if it is finished, or its subscription is off or deleted
+   */
+  abstract sendNow(id: string): Promise<boolean>;
+
+  /**
    * Cancels a delivery at its customer's request. An attempt in flight is still recorded.
    * @returns false if it is finished
    */

@@ -24,8 +24,9 @@ import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.
 import { eventKindPart } from '../../event-kinds/http/choices.schema.js';
 import { StartsSending } from './starts-sending.js';
 
-/** Limited because each test calls a target at once, even if it is blocked, and adds an audit entry. */
+/** Limited because each of them calls a target at once, even if it is blocked, and adds an audit entry. */
 const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
+const SENDS = { ...TESTS, what: 'delivery sent at once' };
 
 const STATE = oneOf(DELIVERY_STATES);
 const ATTEMPT = string().and('format', 'must be an id', (text) => /^\d{1,9}$/.test(text));
@@ -65,7 +66,7 @@ export class DeliveriesController {
   @Get('deliveries/:id')
   async show(@Param('id') id: string, @CurrentUser() user: Principal): Promise<Answer> {
     // The router matches each method separately, so GET /v1/deliveries/redeliver arrives here.
-    if (id === 'redeliver') throw new NoRouteError();
+    if (id === 'redeliver' || id === 'send') throw new NoRouteError();
     const delivery = await this.deliveries.get(ownerSeen(user), id);
     return shownWithList(DeliveryView, delivery, {
       name: 'attemptLog',
@@ -108,6 +109,22 @@ export class DeliveriesController {
   ): Promise<Answer> {
     return once(async () => {
       await this.deliveries.redeliver(user.userId, id);
+      return href('deliveries', id);
+    });
+  }
+
+  @Post('deliveries/:id/send')
+  @StartsSending()
+  @LimitedTo(SENDS)
+  @HttpCode(202)
+  async send(
+    @Param('id') id: string,
+    @CurrentUser() user: Principal,
+    @Idempotent() once: Once,
+    @Href() href: HrefBuilder,
+  ): Promise<Answer> {
+    return once(async () => {
+      await this.deliveries.send(user.userId, id);
       return href('deliveries', id);
     });
   }

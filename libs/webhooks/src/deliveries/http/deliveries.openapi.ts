@@ -25,6 +25,10 @@ const NOT_FINISHED = describeError(
   new DeliveryNotFinishedError({ state: 'pending' }),
   'The delivery is pending or parked, or an attempt is on its way. One that waits can be cancelled first.',
 );
+const IN_FLIGHT = describeError(
+  new DeliveryNotFinishedError({ state: 'pending' }),
+  'The delivery was cancelled while an attempt was on its way, which has not ended yet.',
+);
 const FINISHED = describeError(
   new DeliveryFinishedError(),
   'The delivery is finished: it succeeded, was given up, or was cancelled for another reason.',
@@ -118,6 +122,16 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
       answer: AddressSchema,
       headers: ['Location'],
       errors: [NOT_FINISHED, SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
+    },
+    send: {
+      summary: 'Send now',
+      about:
+        'Tries a waiting delivery at once, even if its subscription is paused, held or has an open circuit. If that ' +
+        'fails, its schedule goes on as if nothing had happened. One that is on its way stays so, and a finished one ' +
+        'starts anew, as with `redeliver`. At most 20 times in an hour.',
+      answer: AddressSchema,
+      headers: ['Location'],
+      errors: [IN_FLIGHT, SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
     },
     cancel: {
       summary: 'Cancel a delivery',

@@ -91,7 +91,8 @@ SELECT * FROM made`);
 export const REDELIVER = statement<Queueing & { id: string }, StartedRow>(`
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
-  immediate = false, replayed = false, generation = w.generation,
+  immediate = false, replayed = false, resumes_at = NULL, extra_attempts = NULL,
+  generation = w.generation,
   next_attempt_at = coalesce(lease.ends, now()), claimed_until = lease.ends,
   takes = d.takes + ${NUMBER_OF_LEASE}
 FROM webhooks w CROSS JOIN ${queueLease(IS_FREE)}
@@ -101,6 +102,31 @@ WHERE d.id = @id AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
   AND NOT ${IS_LEASED}
 RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
   d.claimed_until IS NOT NULL AS queued`);
+
+/**
+ * Leases a waiting delivery to the queue, and keeps the time of its next attempt for the schedule. One that is leased
+ * only becomes immediate, so that its job is not dropped because its subscription is blocked. Whatever records the
+ * outcome of that lease ends this, too.
+ */
+export const SEND_NOW = statement<Queueing & { id: string }, StartedRow>(`
+WITH found AS MATERIALIZED (
+  SELECT d.id, w.retry, ${IS_LEASED} AS is_leased
+  FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
+  WHERE d.id = @id AND d.state = 'pending' AND w.enabled AND w.deleted_at IS NULL
+    AND d.generation >= w.generation
+  FOR NO KEY UPDATE OF d
+)
+UPDATE deliveries d
+SET immediate = true,
+  -- A test has no schedule that could go on.
+  resumes_at = CASE WHEN d.immediate THEN d.resumes_at ELSE coalesce(d.resumes_at, d.next_attempt_at) END,
+  next_attempt_at = CASE WHEN w.is_leased THEN d.next_attempt_at ELSE coalesce(lease.ends, now()) END,
+  claimed_until = CASE WHEN w.is_leased THEN d.claimed_until ELSE lease.ends END,
+  takes = d.takes + ${NUMBER_OF_LEASE}
+FROM found w CROSS JOIN ${queueLease('NOT w.is_leased')}
+WHERE d.id = @id
+RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
+  lease.ends IS NOT NULL AS queued`);
 
 /** A leased delivery keeps its lease, which prevents a redelivery while an attempt may be in flight. */
 export const CANCEL_REQUESTED = statement<{ id: string }, { id: string }>(`
@@ -212,6 +238,13 @@ export class PostgresDeliveryStore extends DeliveryStore {
 
   async redeliver(id: string): Promise<boolean> {
     const rows = await this.transactions.query(REDELIVER, { id, ...this.queueing() });
+    this.enqueue(rows);
+    return rows.length > 0;
+  }
+
+  async sendNow(id: string): Promise<boolean> {
+    const values = { id, ...this.queueing({ immediate: true }) };
+    const rows = await this.transactions.query(SEND_NOW, values);
     this.enqueue(rows);
     return rows.length > 0;
   }

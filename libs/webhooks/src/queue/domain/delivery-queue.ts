@@ -8,7 +8,7 @@ export interface DeliveryJob {
 /** A job and its subscription, which determines the shard. */
 export interface QueuedDelivery extends DeliveryJob {
   webhookId: string;
-  /** Goes to the front of the queue: a test. */
+  /** Goes to the front of the queue: a test, or sent at once at its customer's request. */
   immediate?: boolean;
 }
 

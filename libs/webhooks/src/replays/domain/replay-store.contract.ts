@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import {
-  MAX_RUNNING,
-  type ReplayableState,
-  type ReplayFilter,
-  type ReplayStore,
-} from './replay.js';
+import { MAX_RUNNING, type ReplayFilter, type ReplayStore, type SendableState } from './replay.js';
 
 /** What is stored of a delivery, besides its state. */
 export interface GivenDelivery {
@@ -23,14 +18,14 @@ export interface ReplaysUnderTest {
   anApplication: (accountId: string) => Promise<string>;
   switchOff: (webhookId: string) => Promise<void>;
   /** Stores a delivery. */
-  finished: (webhookId: string, state: ReplayableState, given?: GivenDelivery) => Promise<void>;
+  deliver: (webhookId: string, state: SendableState, given?: GivenDelivery) => Promise<void>;
   complete: (replayId: string) => Promise<void>;
 }
 
 /** What every implementation of {@link ReplayStore} must do. */
 export function replayStoreContract(underTest: ReplaysUnderTest): void {
-  const { store, aSubscription, anApplication, switchOff, finished, complete } = underTest;
-  const range = (...states: ReplayableState[]) => ({
+  const { store, aSubscription, anApplication, switchOff, deliver, complete } = underTest;
+  const range = (...states: SendableState[]) => ({
     since: new Date(Date.now() - 60_000),
     states,
   });
@@ -38,14 +33,17 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
   it("counts a subscription's deliveries in the range and in the states", async () => {
     const { accountId, webhookId } = await aSubscription();
     for (const state of ['exhausted', 'exhausted', 'succeeded'] as const) {
-      await finished(webhookId, state);
+      await deliver(webhookId, state);
     }
-    await finished((await aSubscription(accountId)).webhookId, 'exhausted');
+    await deliver((await aSubscription(accountId)).webhookId, 'exhausted');
     const count = async (asked: ReplayFilter) =>
       (await store().count(accountId, { webhookId, ...asked })).deliveries;
     expect(await count(range('exhausted'))).toBe(2);
     expect(await count(range('exhausted', 'succeeded'))).toBe(3);
     expect(await count(range('cancelled'))).toBe(0);
+    await deliver(webhookId, 'pending');
+    expect(await count(range('exhausted'))).toBe(2);
+    expect(await count(range('pending', 'exhausted'))).toBe(3);
     const before = new Date(Date.now() - 30_000);
     expect(await count({ ...range('exhausted'), until: before })).toBe(0);
     expect(await count({ since: new Date(Date.now() + 30_000), states: ['exhausted'] })).toBe(0);
@@ -56,7 +54,7 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
     const [other, off] = [await aSubscription(accountId), await aSubscription(accountId)];
     const stranger = await aSubscription();
     for (const one of [webhookId, other.webhookId, off.webhookId, stranger.webhookId]) {
-      await finished(one, 'exhausted');
+      await deliver(one, 'exhausted');
     }
     await switchOff(off.webhookId);
     const ofAll = await store().count(accountId, range('exhausted'));
@@ -68,9 +66,9 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
   it('counts what has the event, the application and the result of the last attempt', async () => {
     const { accountId, webhookId } = await aSubscription();
     const applicationId = await anApplication(accountId);
-    await finished(webhookId, 'exhausted', { applicationId, statuses: [404, 503] });
-    await finished(webhookId, 'exhausted', { event: 'cdrRated', statuses: [503, 404] });
-    await finished(webhookId, 'exhausted');
+    await deliver(webhookId, 'exhausted', { applicationId, statuses: [404, 503] });
+    await deliver(webhookId, 'exhausted', { event: 'cdrRated', statuses: [503, 404] });
+    await deliver(webhookId, 'exhausted');
     const count = async (asked: Partial<ReplayFilter>) =>
       (await store().count(accountId, { ...range('exhausted', 'succeeded'), ...asked })).deliveries;
     expect(await count({})).toBe(3);
@@ -86,7 +84,7 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
 
   it('starts a replay of what it counts, and finds it only for its account', async () => {
     const { accountId, webhookId } = await aSubscription();
-    await finished(webhookId, 'exhausted', { statuses: [503] });
+    await deliver(webhookId, 'exhausted', { statuses: [503] });
     const asked = range('exhausted');
     const applicationId = await anApplication(accountId);
     for (const [filter, total] of [

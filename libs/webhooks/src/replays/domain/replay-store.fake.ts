@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import {
   MAX_RUNNING,
   type Replay,
-  type ReplayableState,
   type ReplayCount,
   type ReplayFilter,
   ReplayStore,
+  type SendableState,
 } from './replay.js';
 import { hasResult } from '../../deliveries/domain/delivery-store.fake.js';
 
-/** A finished delivery. */
-export interface FinishedDelivery {
+/** A delivery that a replay may select. */
+export interface ReplayableDelivery {
   webhookId: string;
-  state: ReplayableState;
+  state: SendableState;
   createdAt: Date;
   event?: string;
   applicationId?: string;
@@ -22,7 +22,7 @@ export interface FinishedDelivery {
 
 /** Replays in memory. */
 export class FakeReplayStore extends ReplayStore {
-  readonly deliveries: FinishedDelivery[] = [];
+  readonly deliveries: ReplayableDelivery[] = [];
   /** The accounts of subscriptions. */
   readonly owners = new Map<string, string>();
   /** The subscriptions that are off. */

@@ -4,7 +4,11 @@ import { DomainError } from '#libs/kernel';
 export const REPLAYABLE_STATES = ['succeeded', 'exhausted', 'cancelled'] as const;
 export type ReplayableState = (typeof REPLAYABLE_STATES)[number];
 
-/** Which deliveries of an account a replay sends again. */
+/** The states that a replay can select: a waiting delivery is sent at once, with its schedule kept. */
+export const SENDABLE_STATES = ['pending', ...REPLAYABLE_STATES] as const;
+export type SendableState = (typeof SENDABLE_STATES)[number];
+
+/** Which deliveries of an account a replay sends. */
 export interface ReplayFilter {
   /** Absent for all subscriptions of the account that are on. */
   webhookId?: string;
@@ -12,7 +16,7 @@ export interface ReplayFilter {
   since: Date;
   /** Created before; at most, and by default, now. */
   until?: Date;
-  states: readonly ReplayableState[];
+  states: readonly SendableState[];
   event?: string;
   applicationId?: string;
   /** The result of the last attempt: a status such as `404`, a class such as `5xx`, an error, or `failed`. */
@@ -28,14 +32,14 @@ export interface ReplayCount {
 
 export type ReplayState = 'running' | 'completed' | 'cancelled';
 
-/** Sends the finished deliveries of a time range again. */
+/** Sends the finished deliveries of a time range again, or those that wait at once. */
 export interface Replay extends ReplayFilter {
   id: string;
   until: Date;
   state: ReplayState;
   /** How many deliveries there were when the replay was requested. */
   total: number;
-  /** How many were restarted. */
+  /** How many were restarted or sent at once. */
   replayed: number;
   createdAt: Date;
   completedAt?: Date;

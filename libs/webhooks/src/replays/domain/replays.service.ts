@@ -20,7 +20,7 @@ import {
 } from './replay.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
-/** Replays the finished deliveries of a subscription or of a whole account. */
+/** Replays the deliveries of a subscription or of a whole account. */
 @Injectable()
 export class ReplaysService {
   constructor(

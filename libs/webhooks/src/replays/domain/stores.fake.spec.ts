@@ -51,7 +51,7 @@ describe('fake replays', () => {
       store.off.add(webhookId);
       return done;
     },
-    finished: (webhookId, state, { statuses = [], event = 'cdrCreated', ...given } = {}) => {
+    deliver: (webhookId, state, { statuses = [], event = 'cdrCreated', ...given } = {}) => {
       const status = statuses.at(-1);
       const result = status === undefined ? {} : { status };
       store.deliveries.push({

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { validDto } from '#libs/http';
 import { ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
-import { RedeliverRequestDto, ReplayRequestDto } from './replay.dto.js';
+import { RedeliverRequestDto, ReplayRequestDto, SendRequestDto } from './replay.dto.js';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 const since = '2026-11-20T00:00:00Z';
@@ -76,6 +76,13 @@ it('reads the filters of a redelivery', () => {
     webhookId: '4711',
     ...filters,
   });
+});
+
+it('reads the filters of what is sent now', () => {
+  const states = ['pending', 'exhausted', 'cancelled'];
+  expect(readAs(SendRequestDto, { since }).filter()).toEqual({ since: new Date(since), states });
+  expect(readAs(SendRequestDto, { since, state: 'pending' }).filter().states).toEqual(['pending']);
+  expect(faultsIn({ since, state: 'parked' }, SendRequestDto)).toEqual(['state choice']);
 });
 
 it.each<[body: Record<string, unknown>, ...faults: string[]]>([

@@ -11,11 +11,17 @@ import {
   time,
   TIME_RULE,
 } from '#libs/kernel';
-import { REPLAYABLE_STATES, type ReplayableState, type ReplayFilter } from '../domain/replay.js';
+import {
+  REPLAYABLE_STATES,
+  type ReplayableState,
+  type ReplayFilter,
+  SENDABLE_STATES,
+  type SendableState,
+} from '../domain/replay.js';
 import { EVENT_KINDS, type EventKind } from '../../event-kinds/domain/event-kinds.js';
 import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
 import { RESULT } from '../../deliveries/http/last-result.js';
-import { ReplayableStateSchema } from './replay.view.js';
+import { ReplayableStateSchema, SendableStateSchema } from './replay.view.js';
 
 const BY_DEFAULT: readonly ReplayableState[] = ['exhausted', 'cancelled'];
 
@@ -90,58 +96,87 @@ export class ReplayRequestDto {
   }
 }
 
+/** The members of a body that selects deliveries of an account like the filters of `GET /v1/deliveries`. */
+function selection<State extends SendableState>(of: {
+  states: Part<State>;
+  byDefault: readonly State[];
+  about: string;
+  example: State;
+}) {
+  abstract class SelectionDto {
+    /** Declared by each DTO, because its faults come first. */
+    abstract since: string;
+
+    @IsUntil()
+    until?: string;
+
+    @Field({ about: of.about, example: of.example })
+    @Is(wordless(of.states))
+    state?: State;
+
+    @Field({ about: 'Those of events of this kind.', example: 'cdrCreated' })
+    @Is(wordless(oneOf(EVENT_KINDS, EventKindSchema)))
+    event?: EventKind;
+
+    @Field({
+      about:
+        'Those of this subscription; by default of all of the account. Those of a subscription that is off ' +
+        'or deleted are left out.',
+      example: '4711',
+    })
+    @Is(numericId())
+    webhookId?: string | number;
+
+    @Field({ about: 'Those of events of this application.', example: '5080983' })
+    @Is(numericId())
+    applicationId?: string | number;
+
+    @Field({
+      about:
+        'Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, an error, ' +
+        'or `failed` for all but 2xx.',
+      example: '5xx',
+    })
+    @Is(wordless(RESULT))
+    status?: string;
+
+    @Field(DRY_RUN)
+    @Is(flag())
+    dryRun?: boolean;
+
+    filter(): ReplayFilter {
+      const { state, event, status } = this;
+      const [webhookId, applicationId] = [this.webhookId, this.applicationId].map(numericIdOf);
+      return {
+        ...rangeOf(this),
+        states: state === undefined ? of.byDefault : [state],
+        ...given({ event, webhookId, applicationId, status }),
+      };
+    }
+  }
+  return SelectionDto;
+}
+
 /** `POST /v1/deliveries/redeliver` */
-export class RedeliverRequestDto {
+export class RedeliverRequestDto extends selection({
+  states: oneOf(REPLAYABLE_STATES, ReplayableStateSchema),
+  byDefault: BY_DEFAULT,
+  about: 'Those in this state; by default those that are exhausted or cancelled.',
+  example: 'exhausted',
+}) {
   @IsSince()
   since!: string;
+}
 
-  @IsUntil()
-  until?: string;
-
-  @Field({
-    about: 'Those in this state; by default those that are exhausted or cancelled.',
-    example: 'exhausted',
-  })
-  @Is(wordless(oneOf(REPLAYABLE_STATES, ReplayableStateSchema)))
-  state?: ReplayableState;
-
-  @Field({ about: 'Those of events of this kind.', example: 'cdrCreated' })
-  @Is(wordless(oneOf(EVENT_KINDS, EventKindSchema)))
-  event?: EventKind;
-
-  @Field({
-    about:
-      'Those of this subscription; by default of all of the account. Those of a subscription that is off ' +
-      'or deleted are left out.',
-    example: '4711',
-  })
-  @Is(numericId())
-  webhookId?: string | number;
-
-  @Field({ about: 'Those of events of this application.', example: '5080983' })
-  @Is(numericId())
-  applicationId?: string | number;
-
-  @Field({
-    about:
-      'Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, an error, ' +
-      'or `failed` for all but 2xx.',
-    example: '5xx',
-  })
-  @Is(wordless(RESULT))
-  status?: string;
-
-  @Field(DRY_RUN)
-  @Is(flag())
-  dryRun?: boolean;
-
-  filter(): ReplayFilter {
-    const { state, event, status } = this;
-    const [webhookId, applicationId] = [this.webhookId, this.applicationId].map(numericIdOf);
-    return {
-      ...rangeOf(this),
-      states: state === undefined ? BY_DEFAULT : [state],
-      ...given({ event, webhookId, applicationId, status }),
-    };
-  }
+/** `POST /v1/deliveries/send` */
+export class SendRequestDto extends selection({
+  states: oneOf(SENDABLE_STATES, SendableStateSchema),
+  byDefault: ['pending', ...BY_DEFAULT],
+  about:
+    'Those in this state, where `pending` includes parked ones; by default those that are pending, exhausted or ' +
+    'cancelled.',
+  example: 'pending',
+}) {
+  @IsSince()
+  since!: string;
 }

@@ -1,17 +1,31 @@
 import { computed, schema, viewOf } from '#libs/http';
 import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
-import { type Replay, REPLAYABLE_STATES, type ReplayState } from '../domain/replay.js';
+import {
+  type Replay,
+  REPLAYABLE_STATES,
+  type ReplayState,
+  SENDABLE_STATES,
+} from '../domain/replay.js';
 
 const STATES: Record<ReplayState, string> = {
-  running: 'deliveries begin anew, or wait for the target or for an earlier replay',
+  running: 'deliveries begin anew or are sent now, or wait for the target or for an earlier replay',
   completed:
-    'every one of them has begun anew; those of a subscription that was switched off meanwhile are left out',
+    'every one of them has begun anew or was sent now; those of a subscription that was switched off meanwhile are left out',
   cancelled: 'it was cancelled, or the one subscription that it is of was switched off or deleted',
 };
 
 export const ReplayableStateSchema = schema.named(
   'ReplayableState',
   schema.choice('A state of deliveries that can be replayed.', REPLAYABLE_STATES, 'exhausted'),
+);
+
+export const SendableStateSchema = schema.named(
+  'SendableState',
+  schema.choice(
+    'A state of deliveries that can be sent now: `pending` includes parked ones.',
+    SENDABLE_STATES,
+    'pending',
+  ),
 );
 
 /** How many deliveries a replay would send. */
@@ -41,7 +55,7 @@ export const ReplayView = viewOf<Replay>()('Replay', {
   ),
   since: schema.time('Deliveries that were made at or after that.'),
   until: schema.time('Deliveries that were made before that.'),
-  states: schema.arrayOf(ReplayableStateSchema),
+  states: schema.arrayOf(SendableStateSchema),
   event: schema.optional(EventKindSchema),
   applicationId: schema.optional(
     schema.numericId('Deliveries of events of this application.', '5080983'),
@@ -50,7 +64,7 @@ export const ReplayView = viewOf<Replay>()('Replay', {
   state: schema.meanings('How it stands.', STATES, 'running'),
   total: schema.integer('How many deliveries there were when it was asked for.', 312),
   replayed: schema.integer(
-    'How many have begun anew: more than total if others in the time range ended meanwhile.',
+    'How many have begun anew or were sent now: more than total if others in the time range ended meanwhile.',
     200,
   ),
   createdAt: schema.time('When it was asked for.'),

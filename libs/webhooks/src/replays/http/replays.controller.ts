@@ -15,11 +15,11 @@ import {
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { ReplaysService } from '../domain/replays.service.js';
-import { RedeliverRequestDto, ReplayRequestDto } from './replay.dto.js';
+import { RedeliverRequestDto, ReplayRequestDto, SendRequestDto } from './replay.dto.js';
 import { ReplayView } from './replay.view.js';
 import { StartsSending } from '../../deliveries/http/starts-sending.js';
 
-/** Replays of a customer's finished deliveries. */
+/** Replays of a customer's deliveries. */
 @Controller('v1')
 @ActAsUser()
 export class ReplaysController {
@@ -53,6 +53,27 @@ export class ReplaysController {
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
     @FairReads() readFairly: FairRead,
+  ): Promise<Answer> {
+    return this.startSelected(userId, body, { once, href, readFairly });
+  }
+
+  @Post('deliveries/send')
+  @StartsSending()
+  @HttpCode(202)
+  async send(
+    @CurrentUser() { userId }: Principal,
+    @JsonBody(SendRequestDto) body: SendRequestDto,
+    @Idempotent() once: Once,
+    @Href() href: HrefBuilder,
+    @FairReads() readFairly: FairRead,
+  ): Promise<Answer> {
+    return this.startSelected(userId, body, { once, href, readFairly });
+  }
+
+  private async startSelected(
+    userId: string,
+    body: RedeliverRequestDto | SendRequestDto,
+    { once, href, readFairly }: { once: Once; href: HrefBuilder; readFairly: FairRead },
   ): Promise<Answer> {
     const filter = body.filter();
     if (body.dryRun === true) {

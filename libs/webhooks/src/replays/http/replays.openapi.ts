@@ -17,7 +17,8 @@ const FINISHED = describeError(
 /** The replays' part of the API description. */
 export const replaysRoutes = describeRoutes(ReplaysController, {
   tag: 'Deliveries',
-  about: 'A replay sends finished deliveries of a time again, as fast as the target takes them.',
+  about:
+    'A replay sends finished deliveries of a time again, or sends waiting ones now, as fast as the target takes them.',
   path: { id: { about: 'The id of a replay.', schema: schema.uuid('') } },
   operations: {
     start: {
@@ -65,6 +66,31 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
       errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED, NOTIFICATION_LOOP],
     },
+    send: {
+      summary: 'Send many now',
+      about:
+        'Makes the waiting deliveries of the account that the filters select due at once, with their schedules kept, ' +
+        'and starts the finished ones anew, oldest first for each subscription. Those of a subscription that is ' +
+        'paused, held or has an open circuit wait until it no longer is. Tests, and deliveries of subscriptions that ' +
+        'are off or deleted, are left out.',
+      examples: {
+        smallest: { since: '2026-01-31T00:00:00Z' },
+        everything: {
+          since: '2026-01-31T00:00:00Z',
+          until: '2026-01-31T12:00:00Z',
+          state: 'pending',
+          event: 'cdrCreated',
+          webhookId: '4711',
+          applicationId: '5080983',
+          status: '5xx',
+          dryRun: true,
+        },
+      },
+      answer: AddressSchema,
+      headers: ['Location'],
+      others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
+      errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED, NOTIFICATION_LOOP],
+    },
     show: {
       summary: 'Show a replay',
       about: 'What it selects and how far it came; also after its subscription is gone.',
@@ -72,7 +98,7 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
     },
     cancel: {
       summary: 'Cancel a replay',
-      about: 'Nothing more begins anew; what has begun goes on. Done again, it changes nothing.',
+      about: 'Nothing more begins; what has begun goes on. Done again, it changes nothing.',
       answer: AddressSchema,
       headers: ['Location'],
       errors: [FINISHED],

@@ -98,7 +98,7 @@ describe('replays in PostgreSQL', () =>
     aSubscription: anAccountWithSubscription,
     anApplication: (accountId) => anApplication(database, accountId),
     switchOff,
-    finished: async (webhookId, state, { applicationId, statuses = [], event } = {}) => {
+    deliver: async (webhookId, state, { applicationId, statuses = [], event } = {}) => {
       const id = await aDelivery(webhookId, state);
       await attempted(id, statuses);
       await database.query(

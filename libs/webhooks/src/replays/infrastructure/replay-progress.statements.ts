@@ -220,7 +220,7 @@ interface ReplayBatch {
 }
 
 /**
- * Restarts the schedules of a batch and stores the replay's progress.
+ * Restarts the schedules of a batch, makes its waiting deliveries due, and stores the replay's progress.
  * @param span the days of the deliveries
  * @returns no row if the replay may not continue or another worker has continued it
  */
@@ -245,25 +245,31 @@ job AS MATERIALIZED (
 ),
 -- Skips deliveries whose state has changed since they were found.
 chosen AS MATERIALIZED (
-  SELECT d.id, job.present FROM job CROSS JOIN unnest(@deliveryIds::uuid[]) AS n(id)
+  SELECT d.id, d.state, job.present FROM job CROSS JOIN unnest(@deliveryIds::uuid[]) AS n(id)
   ${joinDeliveryByKey('n.id', { lock: 'FOR UPDATE', span })}
-  WHERE d.state = ANY (job.states)
+  WHERE d.state = ANY (job.states) AND (d.state <> 'pending' OR d.generation = job.present)
 ),
 -- Restarts each schedule under the subscription's present generation.
 started AS (
   UPDATE deliveries d
   SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
-    immediate = false, replayed = true, generation = c.present,
+    immediate = false, replayed = true, resumes_at = NULL, extra_attempts = NULL,
+    generation = c.present,
     -- If a cancelled delivery still has an attempt in flight, that one is its first.
     next_attempt_at = greatest(d.claimed_until, now()),
     claimed_until = CASE WHEN d.claimed_until > now() THEN d.claimed_until END
-  FROM chosen c WHERE d.id = c.id AND ${within('d.id', span)}
-  RETURNING d.id
+  FROM chosen c WHERE c.state <> 'pending' AND d.id = c.id AND ${within('d.id', span)}
+),
+-- Those that are due, or whose attempt is about to be made, come anyway.
+forwarded AS (
+  UPDATE deliveries d SET resumes_at = coalesce(d.resumes_at, d.next_attempt_at), next_attempt_at = now()
+  FROM chosen c WHERE c.state = 'pending' AND d.id = c.id AND ${within('d.id', span)}
+    AND d.next_attempt_at > now() AND (d.claimed_until IS NULL OR d.claimed_until <= now())
 ),
 -- New deliveries are sent after the replayed ones.
 marked AS (
   UPDATE webhooks w SET backlog = true FROM job
-  WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM started)
+  WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM chosen)
 ),
 advanced AS (
   UPDATE replay_parts p SET after = @to FROM job
@@ -274,7 +280,7 @@ ended AS (
   WHERE p.replay_id = job.id AND p.webhook_id = job.target AND @isEnd
 )
 UPDATE replays r
-SET replayed = r.replayed + (SELECT count(*) FROM started),
+SET replayed = r.replayed + (SELECT count(*) FROM chosen),
   state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
   completed_at = CASE WHEN job.is_last THEN now() END
 FROM job WHERE r.id = job.id

@@ -138,7 +138,7 @@ export interface ReplayableValues extends Pick<ReplayFilter, 'states'> {
  * their order. With =, it took the primary key, which has the order of the ids, and read other subscriptions' rows.
  */
 function deliveriesAfter(after: string, limit: number | string, span: Span): string {
-  const readsAll = `('succeeded' = ANY (@states::text[]) OR w.cancelling)`;
+  const readsAll = `(@states::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling)`;
   const each = (condition: string) => `(
       SELECT id, event_id, event, state, generation FROM deliveries
       WHERE webhook_id BETWEEN w.id AND w.id AND ${condition} AND id > ${after}
@@ -156,8 +156,8 @@ function deliveriesAfter(after: string, limit: number | string, span: Span): str
  * cancelled. Looks up the event of each, because the planner would read all to join them.
  */
 function matches(span: Span): string {
-  return `(d.state = ANY (@states::text[])
-      OR ('cancelled' = ANY (@states) AND d.state = 'pending' AND d.generation < w.generation))
+  return `CASE WHEN d.state = 'pending' AND d.generation < w.generation THEN 'cancelled' ELSE d.state END
+      = ANY (@states::text[])
     AND (@event::text IS NULL OR d.event = @event)
     AND coalesce((
       SELECT NOT test AND (@applicationId::bigint IS NULL OR application_id = @applicationId)

@@ -12,7 +12,7 @@ export interface TargetVerdict {
   known: KnownHealth;
 }
 
-/** The verdict that an attempt gives (contract, section 8). @param immediate whether the delivery was a test */
+/** The verdict that an attempt gives (contract, section 8). @param immediate whether it was sent at once, whatever blocked it */
 export function verdictOf(
   attempt: Pick<Attempt, 'at' | 'durationMs' | 'status' | 'responseHeaders'>,
   immediate: boolean,

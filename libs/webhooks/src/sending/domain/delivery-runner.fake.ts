@@ -68,6 +68,8 @@ export function aLeasedDelivery(change: Partial<LeasedDelivery> = {}): LeasedDel
     leaseEnds: performance.now() + 30_000,
     scheduleBase: 0,
     immediate: false,
+    isExtra: false,
+    extraAttempts: 0,
     replayed: false,
     createdAt: new Date('2026-11-21T11:59:59Z'),
     takenAt: NOW,

@@ -212,6 +212,47 @@ it('does not retry a test', async () => {
   expect(conclusionOf(0)).toEqual({ state: 'exhausted', reason: 'no_attempts_left' });
 });
 
+it('goes on with the schedule after a failed attempt outside it', async () => {
+  target.answer = { status: 500 };
+  for (const immediate of [true, false]) {
+    pending.leased = aLeasedDelivery({ attempt: 9, immediate, isExtra: true });
+    await run();
+  }
+  target.answer = { status: 503, responseHeaders: { 'retry-after': '60' } };
+  pending.leased = aLeasedDelivery({ isExtra: true });
+  await run();
+  expect([0, 1, 2].map(conclusionOf)).toEqual(
+    [0, 0, 60_000].map((delayMs) => ({ state: 'pending', delayMs, resumes: true })),
+  );
+});
+
+it.each([
+  [2, 1, { state: 'pending', delayMs: within(10_000) }],
+  [3, 1, { state: 'pending', delayMs: within(20_000) }],
+  [4, 1, { state: 'exhausted', reason: 'no_attempts_left' }],
+  [1, 2, { state: 'pending', delayMs: within(10_000) }],
+])(
+  'does not count attempts outside the schedule: number %i after %i of them',
+  async (attempt, extraAttempts, conclusion) => {
+    target.answer = { status: 500 };
+    pending.leased = aLeasedDelivery({ attempt, extraAttempts });
+    await run();
+    expect(conclusionOf(0)).toEqual(conclusion);
+  },
+);
+
+it('ends a delivery that succeeds outside its schedule, or whose target is gone', async () => {
+  for (const status of [200, 410]) {
+    target.answer = { status };
+    pending.leased = aLeasedDelivery({ immediate: true, isExtra: true });
+    await run();
+  }
+  expect([0, 1].map(conclusionOf)).toEqual([
+    { state: 'succeeded' },
+    { state: 'exhausted', reason: 'gone' },
+  ]);
+});
+
 it('also records the conclusion for a schedule that was restarted during the attempt', async () => {
   target.answer = { status: 500 };
   pending.leased = aLeasedDelivery({ attempt: 3 });

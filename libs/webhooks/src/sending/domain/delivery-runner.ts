@@ -111,7 +111,10 @@ export class DeliveryRunner {
     if (await this.isBlockedBy(delivery, verdict)) slot.block();
     const { retrySchedule } = this.settings;
     const conclusion = conclusionOf(delivery, verdict, retrySchedule);
-    const restarted = { ...delivery, scheduleBase: delivery.attempt - 1, immediate: false };
+    const restarted = {
+      ...{ ...delivery, scheduleBase: delivery.attempt - 1 },
+      ...{ immediate: false, isExtra: false, extraAttempts: 0 },
+    };
     const ifRestarted = conclusionOf(restarted, verdict, retrySchedule);
     const { id, lease, scheduleBase } = delivery;
     // Nothing waits for the record, and a batch of outcomes costs little more than one.

@@ -24,8 +24,12 @@ export interface LeasedDelivery {
   leaseEnds: number;
   /** How many attempts were recorded when the schedule last started. */
   scheduleBase: number;
-  /** A test: one attempt at once, even if the subscription is blocked. */
+  /** Sent at once, even if the subscription is blocked: a test, which has one attempt, or at its customer's request. */
   immediate: boolean;
+  /** Whether the attempt is outside the schedule, which goes on after it as if it had not been made. */
+  isExtra: boolean;
+  /** How many such attempts have failed since the schedule last started. */
+  extraAttempts: number;
   /** Sent again by a replay, which a header shows to the receiver. */
   replayed: boolean;
   createdAt: Date;
@@ -69,7 +73,8 @@ export interface OpenTarget {
 export type Conclusion =
   | { state: 'succeeded' }
   | { state: 'exhausted'; reason: DeliveryReason }
-  | { state: 'pending'; delayMs: number };
+  /** `resumes`: the delivery waits as long as it did before the attempt, if that is longer than `delayMs`. */
+  | { state: 'pending'; delayMs: number; resumes?: true };
 
 /** An attempt and its effect on the delivery. */
 export interface Outcome {

@@ -26,7 +26,7 @@ const MAX_DATE_LENGTH = 100;
 
 /**
  * The state of a delivery after an attempt, and when the next one is due: by the schedule of its subscription, or
- * later if the target asked for it.
+ * later if the target asked for it. An attempt outside the schedule changes nothing about it.
  * @param configured the default schedule, in ms
  */
 export function conclusionOf(
@@ -36,9 +36,14 @@ export function conclusionOf(
 ): Conclusion {
   if (verdict.kind === 'succeeded') return { state: 'succeeded' };
   if (verdict.kind === 'gone') return { state: 'exhausted', reason: 'gone' };
-  const { subscription, immediate, attempt, scheduleBase } = delivery;
+  const { subscription, immediate, attempt, scheduleBase, extraAttempts } = delivery;
+  if (delivery.isExtra) {
+    return { state: 'pending', delayMs: verdict.retryAfterMs ?? 0, resumes: true };
+  }
   const schedule = immediate ? [] : scheduleOf(subscription.retry, configured);
-  const delayMs = retryDelay(schedule, attempt - scheduleBase, Math.random());
+  // At least 1, because a redelivery by version 1.1 keeps the number of extra attempts.
+  const failures = Math.max(attempt - scheduleBase - extraAttempts, 1);
+  const delayMs = retryDelay(schedule, failures, Math.random());
   if (delayMs === undefined) return { state: 'exhausted', reason: 'no_attempts_left' };
   return { state: 'pending', delayMs: Math.max(delayMs, verdict.retryAfterMs ?? 0) };
 }

@@ -64,7 +64,7 @@ SELECT s.number, s.webhook_id AS "webhookId", w.account_id AS "accountId", ${DUE
 FROM step s
 LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON ${IS_SENT_TO}
 UNION ALL
--- Tests, which are never blocked.
+-- Tests, and what customers send at once: never blocked.
 (SELECT 0, d.webhook_id, d.account_id, 0, '-Infinity', false, true FROM deliveries d
  WHERE d.state = 'pending' AND d.immediate AND d.next_attempt_at <= now() AND ${withinDays('d.id', day)}
  LIMIT @limit::integer)`,

@@ -72,7 +72,9 @@ export class DueDeliveries {
       this.add(result.delivery, { dueInMs: 0 });
       if (!this.stopping && !result.delivery.immediate) this.mark(result.delivery);
     } else if (result?.outcome === 'failed' && result.conclusion.state === 'pending') {
-      const { delayMs } = result.conclusion;
+      const { delayMs, resumes } = result.conclusion;
+      // Only the row says when the schedule goes on, so a scan finds it.
+      if (resumes === true) return;
       this.add(result.delivery, { dueInMs: delayMs, oldestInMs: delayMs });
     }
   }

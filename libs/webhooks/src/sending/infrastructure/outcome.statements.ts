@@ -11,6 +11,7 @@ const OUTCOME = {
   state: elementOfDelivery('@states::text[]'),
   reason: elementOfDelivery('@reasons::text[]'),
   delayMs: elementOfDelivery('@delaysMs::float8[]'),
+  resumes: elementOfDelivery('@resumes::boolean[]'),
   restartedState: elementOfDelivery('@restartedStates::text[]'),
   restartedReason: elementOfDelivery('@restartedReasons::text[]'),
   restartedDelayMs: elementOfDelivery('@restartedDelaysMs::float8[]'),
@@ -20,6 +21,8 @@ const OUTCOME = {
 const IN_SCHEDULE = `d.schedule_base = ${OUTCOME.base}`;
 const STATE = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.state} ELSE ${OUTCOME.restartedState} END`;
 const REASON = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.reason} ELSE ${OUTCOME.restartedReason} END`;
+/** Whether the attempt was outside the schedule, which goes on. */
+const RESUMES = `(${IN_SCHEDULE} AND ${OUTCOME.resumes})`;
 const DELAY_MS = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.delayMs} ELSE ${OUTCOME.restartedDelayMs} END`;
 
 /**
@@ -78,8 +81,13 @@ recorded AS (
     state = CASE WHEN ${KEEPS_STATE} THEN d.state ELSE ${STATE} END,
     reason = CASE WHEN ${KEEPS_STATE} THEN d.reason ELSE ${REASON} END,
     next_attempt_at = CASE
-      WHEN d.state <> 'succeeded' AND ${STATE} = 'pending' THEN now() + make_interval(secs => ${DELAY_MS} / 1000)
+      WHEN d.state <> 'succeeded' AND ${STATE} = 'pending'
+        THEN greatest(now() + make_interval(secs => ${DELAY_MS} / 1000), CASE WHEN ${RESUMES} THEN d.resumes_at END)
     END,
+    -- A request to send it at once has had its attempt.
+    immediate = false,
+    resumes_at = NULL,
+    extra_attempts = CASE WHEN ${RESUMES} THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
     completed_at = CASE
       WHEN d.state = 'succeeded' THEN d.completed_at
       WHEN ${STATE} <> 'pending' OR d.state = 'cancelled' THEN now()
@@ -121,6 +129,7 @@ export function outcomeValues(outcomes: readonly Outcome[]) {
     states: conclusions.map(({ state }) => state),
     reasons: conclusions.map(reasonOf),
     delaysMs: conclusions.map(delayMsOf),
+    resumes: conclusions.map((conclusion) => 'resumes' in conclusion),
     restartedStates: restarted.map(({ state }) => state),
     restartedReasons: restarted.map(reasonOf),
     restartedDelaysMs: restarted.map(delayMsOf),

@@ -45,6 +45,8 @@ export function leasedOf(row: LeasedRow, secrets: WebhookSecrets, askedAt: numbe
     leaseEnds: askedAt + row.leaseMs,
     scheduleBase: row.scheduleBase,
     immediate: row.immediate,
+    isExtra: row.isExtra,
+    extraAttempts: row.extraAttempts,
     replayed: row.replayed,
     createdAt: row.createdAt,
     takenAt: row.takenAt,
@@ -91,12 +93,14 @@ function openTarget(row: LeasedRow, secrets: WebhookSecrets): OpenTarget {
 const LEASE = leaseOf('(SELECT retry FROM webhooks WHERE id = d.webhook_id)');
 
 const LEASED = `d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
-    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until`;
+    d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
+    d.claimed_until`;
 
 /** Loads everything needed to send `leased`. */
 const loadLeased = (day: Day, others = ''): string => `
 SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
-  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  d.schedule_base AS "scheduleBase", d.immediate, d.resumes_at IS NOT NULL AS "isExtra",
+  coalesce(d.extra_attempts, 0) AS "extraAttempts", d.replayed, d.created_at AS "createdAt",
   now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
   e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
   e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,

@@ -10,6 +10,7 @@ import type { DeliveryMetrics } from './delivery-metrics.js';
 import {
   CANCEL_REQUESTED,
   REDELIVER,
+  SEND_NOW,
 } from '../../deliveries/infrastructure/postgres-delivery.store.js';
 import { dayOf } from '../../partitions/partition-days.js';
 import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
@@ -20,6 +21,7 @@ import { aPendingDelivery, aSubscription, anAccount } from '../../../../../test/
 
 const JOB_LEASE = 1;
 const FAILED: Conclusion = { state: 'pending', delayMs: 60_000 };
+const RESUMES: Conclusion = { state: 'pending', delayMs: 0, resumes: true };
 const SUCCEEDED: Conclusion = { state: 'succeeded' };
 
 let database: TestDatabase;
@@ -54,6 +56,24 @@ beforeEach(async () => {
 });
 
 const redeliver = () => database.run(REDELIVER, { id, hasRoom: false, timeoutMs: 15_000 });
+
+/** @returns the number of the lease of its job, if it goes onto the queue */
+async function sendNow(hasRoom = false): Promise<number | undefined> {
+  const [sent] = await database.run(SEND_NOW, { id, hasRoom, timeoutMs: 15_000 });
+  if (!sent) throw new Error('it was not there to send');
+  return sent.queued ? sent.lease : undefined;
+}
+
+/** The schedule of the delivery: how many attempts count, and the seconds until the next one. */
+async function schedule() {
+  const [found] = await database.query<{ tries: number; in_s: number; immediate: boolean }>(
+    `SELECT attempts - schedule_base - coalesce(extra_attempts, 0) AS tries, immediate,
+       extract(epoch FROM next_attempt_at - now())::float8 AS in_s FROM deliveries`,
+  );
+  return { ...found!, in_s: Math.round(found!.in_s / 10) * 10 };
+}
+
+const BLOCKED = `paused = true, hold_until = now() + interval '1 hour', open_until = now() + interval '1 hour'`;
 
 /** Leases the deliveries as accepting does for those that it queues. */
 async function enqueue(): Promise<void> {
@@ -293,6 +313,85 @@ it('retries a delivery that was cancelled and replayed during its last attempt',
     FAILED,
   );
   expect(await row()).toEqual({ state: 'pending', attempts: 3, leased: false });
+});
+
+describe('a delivery that its customer sends now', () => {
+  it('is claimed whatever blocks its subscription, and keeps its schedule if that fails', async () => {
+    await record(await taken(), FAILED);
+    await database.query(`UPDATE webhooks SET ${BLOCKED}`);
+    await sendNow();
+    const [delivery] = await claim({ immediate: true });
+    expect(delivery).toMatchObject({ attempt: 2, immediate: true, isExtra: true });
+    await record(delivery!, RESUMES);
+    expect(await schedule()).toEqual({ tries: 1, in_s: 60, immediate: false });
+    await sendNow();
+    const [again] = await claim({ immediate: true });
+    expect(again).toMatchObject({ attempt: 3, extraAttempts: 1 });
+    await record(again!, { ...RESUMES, delayMs: 120_000 });
+    expect(await schedule()).toEqual({ tries: 1, in_s: 120, immediate: false });
+    expect(await row()).toEqual({ state: 'pending', attempts: 3, leased: false });
+  });
+
+  it('goes onto the queue with a new lease, and loads for its job whatever blocks it', async () => {
+    await record(await taken(), FAILED);
+    await database.query(`UPDATE webhooks SET ${BLOCKED}`);
+    const lease = await sendNow(true);
+    expect(await pending.load({ id, lease: lease! })).toMatchObject({ id, isExtra: true });
+    expect(await sendNow(true)).toBeUndefined();
+  });
+
+  it('keeps its lease and its job while it is on the queue', async () => {
+    await enqueue();
+    await database.query(`UPDATE webhooks SET ${BLOCKED}`);
+    expect(await sendNow(true)).toBeUndefined();
+    expect(await pending.load({ id, lease: JOB_LEASE })).toMatchObject({ id, immediate: true });
+  });
+
+  it('is left to the attempt in flight, which counts in the schedule', async () => {
+    const delivery = await taken();
+    expect(await sendNow(true)).toBeUndefined();
+    expect(await claim({ immediate: true })).toEqual([]);
+    await record(delivery, FAILED);
+    expect(await schedule()).toEqual({ tries: 1, in_s: 60, immediate: false });
+  });
+
+  it('is claimed again when its worker is lost, and still keeps its schedule', async () => {
+    await record(await taken(), FAILED);
+    await sendNow();
+    await claim({ immediate: true });
+    await database.query(`UPDATE deliveries SET claimed_until = now(), next_attempt_at = now()`);
+    const [delivery] = await claim({ immediate: true });
+    await record(delivery!, RESUMES);
+    expect(await schedule()).toEqual({ tries: 1, in_s: 60, immediate: false });
+  });
+
+  it('has no schedule to keep if it was cancelled and replayed during the attempt', async () => {
+    await record(await taken(), FAILED);
+    await sendNow();
+    const [delivery] = await claim({ immediate: true });
+    await database.query('UPDATE deliveries SET schedule_base = 1, resumes_at = NULL');
+    await record(delivery!, RESUMES, { state: 'pending', delayMs: 30_000 });
+    expect(await schedule()).toEqual({ tries: 1, in_s: 30, immediate: false });
+  });
+
+  it('credits the late success of an earlier worker', async () => {
+    const stopped = await taken();
+    await endLeases();
+    await sendNow();
+    const [present] = await claim({ immediate: true });
+    await record(present!, RESUMES);
+    await record(stopped, SUCCEEDED);
+    expect(await row()).toEqual({ state: 'succeeded', attempts: 1, leased: false });
+  });
+
+  it('starts a whole schedule when it is redelivered later', async () => {
+    await record(await taken(), FAILED);
+    await sendNow();
+    const [delivery] = await claim({ immediate: true });
+    await record(delivery!, SUCCEEDED);
+    await redeliver();
+    expect(await claimedOne()).toMatchObject({ isExtra: false, extraAttempts: 0, attempt: 3 });
+  });
 });
 
 it('records an outcome once even if it is reported twice', async () => {

@@ -59,7 +59,7 @@ export function healthAfter(health: Health, ms: number): Health {
 /** What an attempt shows about the target. */
 export type Verdict =
   | { kind: 'succeeded' }
-  /** A failed immediate delivery, a test, does not count as a failure, but its `Retry-After` does count. */
+  /** A failed immediate delivery, such as a test, does not count as a failure, but its `Retry-After` does count. */
   | { kind: 'failed'; immediate?: boolean; retryAfterMs?: number }
   | { kind: 'gone' };
 
