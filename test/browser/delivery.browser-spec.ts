@@ -131,7 +131,7 @@ it('sends a waiting delivery at once, also from the palette', async () => {
   await page.getByText('Attempt 3', { exact: true }).waitFor();
 });
 
-it('does not cancel a delivery with an attempt under way to send it', async () => {
+it('leaves a delivery with an attempt under way to that attempt', async () => {
   const { id } = await aWaitingDelivery();
   const page = await installation.openAs(customer, `deliveries/${id}`);
   await page.getByRole('button', { name: 'Send now' }).waitFor();
@@ -139,25 +139,26 @@ it('does not cancel a delivery with an attempt under way to send it', async () =
   let end = (): void => undefined;
   receiver.answering = (_, response) => (end = () => response.end());
   await database.query('UPDATE deliveries SET next_attempt_at = now() WHERE id = $1', [id]);
-  await receiver.until((received) => received.filter((one) => one.id === id).length === 2);
+  const calls = () => receiver.received.filter((one) => one.id === id).length;
+  await receiver.until(() => calls() === 2);
   await page.getByRole('button', { name: 'Send now' }).click();
-  await page.getByText('An attempt is under way. Wait until it has ended.').waitFor();
-  await page.getByText('An attempt is on its way.').waitFor();
-  expect(await page.getByRole('button', { name: 'Send now' }).count()).toBe(0);
+  await page.getByText('Sending 1 delivery now.').waitFor();
   end();
   await page.getByText('Your server accepted this notification').waitFor();
+  expect(calls()).toBe(2);
 });
 
-it('tells that a delivery was cancelled but not sent again', async () => {
-  const { id } = await aWaitingDelivery();
+it('keeps a waiting delivery if the server does not answer', async () => {
+  const { id, nextAttemptAt } = await aWaitingDelivery();
   const page = await installation.openAs(customer, `deliveries/${id}`);
-  await page.route('**/redeliver', (route) => route.abort());
+  await page.route('**/send', (route) => route.abort());
   await page.getByRole('button', { name: 'Send now' }).click();
-  await page.getByText('Cancelled, but not sent again: The server did not answer.').waitFor();
-  await page.getByRole('button', { name: 'Redeliver' }).waitFor();
+  await page.getByText('The server did not answer. Try again.').waitFor();
+  const { json } = await customer.client.get(`/v1/deliveries/${id}`);
+  expect(json()).toMatchObject({ state: 'pending', attempts: 1, nextAttemptAt });
 });
 
-it('tells until when a delivery waits if it is sent while the circuit is open', async () => {
+it('sends a waiting delivery although the circuit is open, and tells until when a finished one waits', async () => {
   const { id, webhookId } = await aWaitingDelivery();
   await installation.database.query(
     `UPDATE webhooks SET failures = 10, openings = 1, failing_since = now() - interval '1 minute',
@@ -170,9 +171,14 @@ it('tells until when a delivery waits if it is sent while the circuit is open', 
   // Its own next attempt is later than the end of the circuit.
   await verdict.getByText(/Next try in ([2-9]\d minutes|1 hour), at/).waitFor();
   await page.getByRole('button', { name: 'Send now' }).click();
+  await page.getByText('Sending 1 delivery now.').waitFor();
+  await page.getByText('Attempt 2', { exact: true }).waitFor();
+  await customer.client.post(`/v1/deliveries/${id}/cancel`);
+  await page.getByRole('button', { name: 'Redeliver' }).click();
   await page.getByText(/^Sending 1 delivery after \d.* a successful test closes it\.$/).waitFor();
+  await customer.client.post(`/v1/deliveries/${id}/cancel`);
   await customer.client.post(`/v1/webhooks/${webhookId}/pause`);
-  await page.getByRole('button', { name: 'Send now' }).click();
+  await page.getByRole('button', { name: 'Redeliver' }).click();
   await page.getByText('Sending 1 delivery when the subscription is resumed.').waitFor();
   await verdict.getByText('Its subscription is paused.').waitFor();
   await verdict.getByRole('link', { name: 'Open its subscription' }).click();

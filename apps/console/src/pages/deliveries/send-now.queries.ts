@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { answerOf, api, RefusedError, sentenceOf } from '../../app/api.js';
+import { answerOf, api, RefusedError } from '../../app/api.js';
 import { localText } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import type { Delivery } from './deliveries.queries.js';
-import { canBeSent, isFinished } from './states.js';
+import { isFinished } from './states.js';
 
 /** Sends deliveries now, one after the other, and reports the outcome. */
 export function useSendNow() {
@@ -14,7 +14,8 @@ export function useSendNow() {
       const refused: string[] = [];
       for (const delivery of deliveries) {
         try {
-          await sendNow(delivery);
+          const params = { path: { id: delivery.id } };
+          await answerOf(api.POST('/v1/deliveries/{id}/send', { params }));
           sent.push(delivery);
         } catch (error) {
           if (!(error instanceof RefusedError) || error.status === 401) throw error;
@@ -40,55 +41,17 @@ export function useSendNow() {
 }
 
 /**
- * Sends one delivery. Only finished deliveries can be redelivered, so a waiting one is cancelled first. @throws
- * RefusedError
+ * When each delivery is sent, as the end of a sentence: one that waits at once, and a finished one as its subscription
+ * allows, which all of one subscription share.
  */
-async function sendNow({ id, state }: Delivery): Promise<void> {
-  const params = { path: { id } };
-  const redeliver = () => answerOf(api.POST('/v1/deliveries/{id}/redeliver', { params }));
-  if (isFinished(state)) {
-    await redeliver();
-    return;
-  }
-  // The stream does not report the start of an attempt.
-  if (!canBeSent(await answerOf(api.GET('/v1/deliveries/{id}', { params })))) {
-    throw new NotSentError('An attempt is under way. Wait until it has ended.');
-  }
-  await unlessFinished(answerOf(api.POST('/v1/deliveries/{id}/cancel', { params })));
-  try {
-    await redeliver();
-  } catch (error) {
-    const isUnderWay = codeOf(error) === 'delivery_not_finished';
-    const reason = isUnderWay ? 'An attempt had just begun.' : sentenceOf(error);
-    throw new NotSentError(`Cancelled, but not sent again: ${reason} Redeliver it later.`);
-  }
-}
-
-/** A waiting delivery was not sent. */
-class NotSentError extends RefusedError {
-  constructor(override readonly message: string) {
-    super(409, undefined);
-  }
-}
-
-const codeOf = (error: unknown) =>
-  error instanceof RefusedError ? error.problem?.code : undefined;
-
-async function unlessFinished(cancelling: Promise<unknown>): Promise<void> {
-  try {
-    await cancelling;
-  } catch (error) {
-    if (codeOf(error) !== 'delivery_finished') throw error;
-  }
-}
-
-/** When each delivery is sent, as the end of a sentence. All of one subscription share it. */
 async function timesOf(deliveries: readonly Delivery[]): Promise<string[]> {
   const times = new Map<string, string>();
-  for (const { id, webhookId } of deliveries) {
-    if (!times.has(webhookId)) times.set(webhookId, await timeOf(id));
+  for (const { id, webhookId, state } of deliveries) {
+    if (isFinished(state) && !times.has(webhookId)) times.set(webhookId, await timeOf(id));
   }
-  return deliveries.map(({ webhookId }) => times.get(webhookId)!);
+  return deliveries.map(({ webhookId, state }) =>
+    isFinished(state) ? times.get(webhookId)! : 'now.',
+  );
 }
 
 async function timeOf(id: string): Promise<string> {
