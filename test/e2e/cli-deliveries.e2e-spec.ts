@@ -109,6 +109,21 @@ describe('deliveries', () => {
     ]);
   });
 
+  it('are sent while they wait, although their subscription is paused', async () => {
+    const webhook = await subscribe();
+    await cli.client.post(`/v1/webhooks/${webhook}/pause`);
+    await report();
+    const [{ id }] = (await cli.client.get('/v1/deliveries')).json<[Delivery]>();
+    const href = `${cli.api.url}/v1/deliveries/${id}`;
+    const { stdout, code } = await run('deliveries', 'send', id);
+    expect([code, stdout]).toEqual([0, `${id} is sent now: ${href}\n`]);
+    await eventually(() => cli.receiver.received.some((one) => one.id === id));
+    expect(JSON.parse((await run('deliveries', 'send', id, '--json')).stdout)).toEqual({
+      id,
+      href,
+    });
+  });
+
   it('are cancelled while they wait, and can then be sent again', async () => {
     const webhook = await subscribe();
     await cli.client.post(`/v1/webhooks/${webhook}/pause`);

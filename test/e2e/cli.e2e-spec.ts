@@ -539,6 +539,7 @@ describe('the command line', () => {
     [['deliveries', 'list']],
     [['deliveries', 'tail']],
     [['deliveries', 'show']],
+    [['deliveries', 'send']],
     [['deliveries', 'redeliver']],
     [['deliveries', 'cancel']],
     [['listen']],

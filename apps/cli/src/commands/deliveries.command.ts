@@ -35,11 +35,11 @@ interface ListOptions extends Options {
   limit: number;
 }
 
-/** `deliveries list|tail|show|redeliver|cancel` */
+/** `deliveries list|tail|show|send|redeliver|cancel` */
 export function addDeliveriesCommands(program: Command): void {
   const deliveries = program
     .command('deliveries')
-    .description('list, show, repeat and cancel deliveries of an account through a running API')
+    .description('list, show, send and cancel deliveries of an account through a running API')
     .addHelpText('after', example('deliveries list --status 5xx'));
   withApiOptions(deliveries.command('list'), 'account')
     .description('list deliveries, newest first')
@@ -67,6 +67,11 @@ export function addDeliveriesCommands(program: Command): void {
     .description('show a delivery and its newest attempts')
     .addHelpText('after', example('deliveries show 019a0b1c-2d3e-7f40-8a51-b26c73d84e95'))
     .action(show);
+  withApiOptions(deliveries.command('send'), 'account')
+    .argument('<id...>', 'ids of deliveries')
+    .description('try waiting deliveries now, and send finished ones again')
+    .addHelpText('after', example('deliveries send 019a0b1c-2d3e-7f40-8a51-b26c73d84e95'))
+    .action(send);
   withApiOptions(deliveries.command('redeliver'), 'account')
     .argument('<id...>', 'ids of deliveries')
     .description('send finished deliveries again')
@@ -166,6 +171,14 @@ function resultOf({ status, error, durationMs, address }: Attempt): string {
   return `${status ?? error} in ${durationMs} ms${from}`;
 }
 
+async function send(ids: readonly string[], options: Options, command: Command): Promise<void> {
+  const api = await apiOf(options, command);
+  for (const id of ids) {
+    const { href } = await changed(api, id, 'send');
+    print(options, { id, href }, `${id} is sent now: ${href}`);
+  }
+}
+
 async function redeliver(
   ids: readonly string[],
   options: Options,
@@ -189,7 +202,7 @@ async function cancel(ids: readonly string[], options: Options, command: Command
 function changed(
   api: ApiConnection,
   id: string,
-  action: 'redeliver' | 'cancel',
+  action: 'send' | 'redeliver' | 'cancel',
 ): Promise<{ href: string }> {
   return api.json('POST', `${pathOf(id)}/${action}`);
 }
