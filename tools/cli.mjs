@@ -1,5 +1,6 @@
 // `npm run cli -- …`: the command line. It uses the instance that `npm start` runs here, if any.
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { readState } from './lib/data-dir.mjs';
 import { isProductionInstallation, prepare, requireBuild } from './lib/prepare.mjs';
 import { report } from './lib/problem.mjs';
@@ -22,6 +23,27 @@ function runningInstance() {
   return instance && isAlive(instance.owner) ? instance : undefined;
 }
 
+/** The data directories of each npm start of this folder, as far as this user may see them; none without /proc. */
+function runningDataDirs() {
+  const start = join(ROOT, 'tools/start.mjs');
+  return processIds().flatMap((pid) => {
+    try {
+      const [, script = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      if (resolve(readlinkSync(`/proc/${pid}/cwd`), script) !== start) return [];
+      const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+      const [, dir] = variables.find((one) => one.startsWith('DATA_DIR='))?.split(/=(.*)/s) ?? [];
+      return [dataDir({ DATA_DIR: dir })];
+    } catch {
+      // It belongs to another user, or has just ended.
+      return [];
+    }
+  });
+}
+
+function processIds() {
+  return existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
+}
+
 function useInstance() {
   if (process.env.DATABASE_URL) return;
   const instance = runningInstance();
@@ -35,11 +57,13 @@ function useInstance() {
   }
   // It is unknown here which commands need one; those that do fail with their own message.
   process.on('exit', (code) => {
-    if (code !== 0) {
-      console.error(
-        'No npm start runs here: commands on the API need --url, commands on the database need DATABASE_URL.',
-      );
-    }
+    if (code === 0) return;
+    const [other] = runningDataDirs();
+    console.error(
+      other === undefined
+        ? 'No npm start runs here: commands on the API need --url, commands on the database need DATABASE_URL.'
+        : `npm start runs here with another DATA_DIR: repeat the command with DATA_DIR=${other}.`,
+    );
   });
 }
 

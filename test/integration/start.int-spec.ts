@@ -292,4 +292,22 @@ describe('npm run cli, where the development packages were removed,', () => {
     ]);
     expect(existsSync(join(dir, 'dist'))).toBe(false);
   });
+
+  it('names the DATA_DIR of an npm start that runs with another one, when a command fails', async () => {
+    mkdirSync(join(dir, 'dist/apps/cli/src'), { recursive: true });
+    writeFileSync(join(dir, 'dist/apps/cli/src/main.js'), 'process.exitCode = 1;');
+    expect(await cli()).toEqual([
+      'exited with code 1',
+      'No npm start runs here: commands on the API need --url, commands on the database need DATABASE_URL.\n',
+    ]);
+    writeFileSync(join(dir, 'tools/start.mjs'), 'setInterval(() => undefined, 1_000);');
+    const env = { PATH: process.env.PATH, DATA_DIR: 'else=where' };
+    const args = ['tools/start.mjs', '--watch'];
+    const other = programs.start('other', process.execPath, args, { cwd: dir, env });
+    expect(await cli()).toEqual([
+      'exited with code 1',
+      `npm start runs here with another DATA_DIR: repeat the command with DATA_DIR=${dir}/else=where.\n`,
+    ]);
+    await other.kill();
+  });
 });
