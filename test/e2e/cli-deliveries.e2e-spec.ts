@@ -32,23 +32,11 @@ describe('deliveries', () => {
     const [succeeded, exhausted] = await finished(2);
     const { stdout, stderr, code } = await run('deliveries', 'list');
     expect(code).toBe(0);
-    const [header, ...rest] = stderr.split('\n');
-    expect([header?.split(/ +/), rest]).toEqual([
-      ['created', 'id', 'state', 'attempts', 'event', 'webhook', 'target'],
-      [''],
-    ]);
+    expect(stderr).toBe('created\tid\tstate\tattempts\tevent\twebhook\ttarget\n');
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toContain(`${succeeded!.id}  succeeded         1  cdrCreated call`);
-    expect(lines[1]).toContain(`${exhausted!.id}  exhausted         2  cdrCreated call`);
-    for (const [title, value] of [
-      ['id', succeeded!.id],
-      ['state', 'succeeded'],
-      ['event', 'cdrCreated'],
-      ['target', succeeded!.targetUrl],
-    ] as const) {
-      expect(header?.indexOf(title)).toBe(lines[0]?.indexOf(value));
-    }
+    expect(lines[0]).toContain(`\t${succeeded!.id}\tsucceeded\t1\tcdrCreated call\t`);
+    expect(lines[1]).toContain(`\t${exhausted!.id}\texhausted\t2\tcdrCreated call\t`);
     expect((await run('deliveries', 'list', '--limit', '1')).stdout).toBe(`${lines[0]}\n`);
     expect((await run('deliveries', 'list', '--status', '5xx')).stdout).toBe(`${lines[1]}\n`);
     const none = ['deliveries', 'list', '--webhook', '799999999'];
@@ -149,9 +137,7 @@ describe('deliveries', () => {
     await eventually(() => command.errors().includes('waiting for deliveries\n'));
     await report();
     // If the delivery had ended before its event was shown, a line without the attempt comes first.
-    await command.printed(
-      /succeeded {9}1 {2}cdrCreated call .* {2}200 in \d+ ms from 127\.0\.0\.1\n/,
-    );
+    await command.printed(/\tsucceeded\t1\tcdrCreated call\t.*\t200 in \d+ ms from 127\.0\.0\.1\n/);
     const { code, stdout } = await command.stop();
     expect(code).toBe(0);
     expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(2);

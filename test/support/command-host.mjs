@@ -21,6 +21,8 @@ async function run({ args, env, input }) {
       printed[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');
       return true;
     };
+    // What it inherits may be a terminal.
+    process[name].isTTY = false;
   }
   for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
   Object.assign(process.env, env);

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { example } from '../arguments.js';
 import { CommandFailure } from '../failure.js';
-import { type OutputOptions, print, row, tell } from '../output.js';
+import { type OutputOptions, print } from '../output.js';
 import { readPassword } from '../input.js';
+import { Table } from '../table.js';
 
 /** `credentials list|add|remove`: to change a password, add a new one and remove the old one. */
 export function addCredentialsCommands(program: Command): void {
@@ -38,19 +39,19 @@ async function list(name: string, options: OutputOptions): Promise<void> {
   // Anyone with access to the database operates the service.
   const operator = { userId: '', username: '', role: 'platform' } as const;
   const { credentials } = await withUsers((users) => users.show(name, operator));
-  tell(options, lineOf('id', 'since', 'until', 'last used'));
-  for (const { id, createdAt, expiresAt, lastUsedAt } of credentials) {
-    const times = { createdAt, expiresAt, lastUsedAt };
-    print(options, { id, ...times }, lineOf(id, ...Object.values(times).map(timeText)));
-  }
-}
-
-function lineOf(id: string, ...times: string[]): string {
-  return row([id, -8], ...times.map((time) => [time, 24] as const));
-}
-
-function timeText(time: Date | null): string {
-  return time?.toISOString() ?? '';
+  const table = new Table(options, [
+    { title: 'id', isNumber: true },
+    { title: 'since' },
+    { title: 'until' },
+    { title: 'last used' },
+  ]);
+  table.add(
+    credentials.map(({ id, createdAt, expiresAt, lastUsedAt }) => ({
+      value: { id, createdAt, expiresAt, lastUsedAt },
+      cells: [id, ...[createdAt, expiresAt, lastUsedAt].map((time) => time?.toISOString())],
+    })),
+  );
+  table.end('There are no credentials.');
 }
 
 interface AddOptions extends OutputOptions {

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import type { Schemas } from '#libs/client';
-import { rawElements } from '#libs/kernel';
 import { DELIVERY_STATES, EVENT_KINDS } from '#libs/webhooks/domain';
 import { activityOf } from '../api/activity.js';
 import {
@@ -9,18 +8,17 @@ import {
   type ApiOptions,
   withApiOptions,
 } from '../api/api-connection.js';
+import { pagesOf } from '../api/lists.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
-import { complain, type OutputOptions, print, row, tell } from '../output.js';
+import { DELIVERY_COLUMNS, deliveryCells, deliveryText, resultOf } from '../delivery-text.js';
+import { complain, type OutputOptions, print } from '../output.js';
 import { stopSignal } from '../stop-signal.js';
+import { Table } from '../table.js';
 
 type Delivery = Schemas['Delivery'];
 type Attempt = Schemas['Attempt'];
 
-const MAX_PAGE = 1_000;
 const MAX_LISTED = 100_000;
-
-const WIDTHS = [24, 36, 9, -8, 18, -7, 0];
-const HEADER = lineWith('created', 'id', 'state', 'attempts', 'event', 'webhook', 'target');
 
 type Options = ApiOptions & OutputOptions;
 
@@ -93,38 +91,19 @@ async function list(options: ListOptions, command: Command): Promise<void> {
   const { webhook: webhookId, application: applicationId, state, event, status } = options;
   const { since, until, limit } = options;
   const filters = { webhookId, applicationId, state, event, status, since, until };
-  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
-  const query = new URLSearchParams(given as [string, string][]);
-  query.set('limit', String(Math.min(limit, MAX_PAGE)));
-  let left = limit;
-  for (
-    let path: string | undefined = `v1/deliveries?${query.toString()}`;
-    path !== undefined && left > 0;
-  ) {
-    const { text, next } = await api.ask('GET', path);
-    for (const one of rawElements(text).slice(0, left)) {
-      if (left === limit) tell(options, HEADER);
-      print(options, one, lineOf(JSON.parse(one) as Delivery));
-      left -= 1;
-    }
-    path = next;
+  const table = new Table(options, DELIVERY_COLUMNS);
+  for await (const page of pagesOf(api, 'v1/deliveries', filters, limit)) {
+    table.add(
+      page.map((one) => ({ value: one, cells: deliveryCells(JSON.parse(one) as Delivery) })),
+    );
   }
-  if (left === limit) tell(options, 'No deliveries match.');
-}
-
-function lineOf({ createdAt, id, state, ...others }: Delivery): string {
-  const { attempts, event, resource, webhookId, targetUrl } = others;
-  const about = `${event} ${resource}`;
-  return lineWith(createdAt, id, state, String(attempts), about, webhookId, targetUrl);
-}
-
-function lineWith(...columns: readonly string[]): string {
-  return row(...columns.map((text, i) => [text, WIDTHS[i] ?? 0] as const));
+  table.end('No deliveries match.');
 }
 
 async function tail(options: ListOptions, command: Command): Promise<void> {
   const api = await apiOf(options, command);
   const { webhook, state } = options;
+  const table = new Table(options, [...DELIVERY_COLUMNS, { title: 'attempt' }]);
   let attempt = '';
   for await (const { event, data } of activityOf(api, stopSignal())) {
     if (event === 'open') complain('waiting for deliveries');
@@ -136,7 +115,7 @@ async function tail(options: ListOptions, command: Command): Promise<void> {
       (webhook ?? delivery.webhookId) === delivery.webhookId &&
       (state ?? delivery.state) === delivery.state;
     // The stream sends the delivery after each attempt.
-    if (isWanted) print(options, data, `${lineOf(delivery)}${attempt && `  ${attempt}`}`);
+    if (isWanted) table.add([{ value: data, cells: [...deliveryCells(delivery), attempt] }]);
     attempt = '';
   }
 }
@@ -145,30 +124,7 @@ async function show(id: string, options: Options, command: Command): Promise<voi
   const api = await apiOf(options, command);
   const { text } = await api.ask('GET', pathOf(id));
   const delivery = JSON.parse(text) as Schemas['DeliveryWithAttempts'];
-  print(options, text, textOf(delivery));
-}
-
-function textOf(delivery: Schemas['DeliveryWithAttempts']): string {
-  const { id, event, resource, webhookId, eventId, targetUrl, state, attempts } = delivery;
-  const { reason, nextAttemptAt, attemptLog } = delivery;
-  const verdict = [
-    `${state} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
-    ...(reason === undefined ? [] : [reason]),
-    ...(nextAttemptAt === undefined ? [] : [`next attempt at ${nextAttemptAt}`]),
-    ...(state === 'parked' ? ["its subscription's `health`, or a pause, says why"] : []),
-  ].join(', ');
-  const about = `${id}: ${event} ${resource} for subscription ${webhookId}, event ${eventId}`;
-  const log = attemptLog.map((attempt) =>
-    row([String(attempt.number), -3], [attempt.at, 24], [resultOf(attempt), 0]),
-  );
-  const said = attemptLog.at(-1)?.responseBody?.split('\n', 1)[0];
-  const answer = said ? [`the last answer began with: ${said}`] : [];
-  return [verdict, about, `to ${targetUrl}`, ...log, ...answer].join('\n');
-}
-
-function resultOf({ status, error, durationMs, address }: Attempt): string {
-  const from = address === undefined ? '' : ` from ${address}`;
-  return `${status ?? error} in ${durationMs} ms${from}`;
+  print(options, text, deliveryText(delivery));
 }
 
 async function send(ids: readonly string[], options: Options, command: Command): Promise<void> {

@@ -2,8 +2,9 @@ import { type Command, Option } from 'commander';
 import type { Role, Status, User } from '#libs/identity';
 import { example } from '../arguments.js';
 import { CommandFailure } from '../failure.js';
-import { type OutputOptions, print, row, tell } from '../output.js';
+import { type OutputOptions, print } from '../output.js';
 import { readPassword } from '../input.js';
+import { type Row, Table } from '../table.js';
 
 const PAGE_SIZE = 500;
 /** Repeated here, so that `--help` does not load the service. */
@@ -56,22 +57,26 @@ export function addUsersCommands(program: Command): void {
 
 async function list(options: OutputOptions): Promise<void> {
   const { withUsers } = await import('../services.js');
+  const table = new Table(options, [
+    { title: 'id', isNumber: true },
+    { title: 'username' },
+    { title: 'role' },
+    { title: 'status', styleOf: (status) => (status === 'locked' ? 'red' : undefined) },
+    { title: 'joined' },
+  ]);
   await withUsers(async (users) => {
     let page = await users.list({ limit: PAGE_SIZE });
-    tell(options, lineOf('id', 'username', 'role', 'status', 'joined'));
     while (page.length > 0) {
-      for (const { id, username, role, status, joinDate } of page) {
-        const joined = joinDate.toISOString();
-        const user = { id, username, role, status, joinDate };
-        print(options, user, lineOf(id, username, role, status, joined));
-      }
+      table.add(page.map(rowOf));
       page = await users.list({ after: page.at(-1)!.id, limit: PAGE_SIZE });
     }
   });
+  table.end('There are no users.');
 }
 
-function lineOf(id: string, name: string, role: string, status: string, joined: string): string {
-  return row([id, -8], [name, 24], [role, 8], [status, 6], [joined, 24]);
+function rowOf({ id, username, role, status, joinDate }: User): Row {
+  const value = { id, username, role, status, joinDate };
+  return { value, cells: [id, username, role, status, joinDate.toISOString()] };
 }
 
 async function create(username: string, options: CreateOptions): Promise<void> {

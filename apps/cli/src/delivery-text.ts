@@ -1,0 +1,59 @@
+import type { Schemas } from '#libs/client';
+import { row } from './output.js';
+import type { Column, Style } from './table.js';
+
+type Delivery = Schemas['Delivery'];
+
+const STYLES: Record<Schemas['DeliveryState'], Style> = {
+  pending: 'cyan',
+  parked: 'yellow',
+  succeeded: 'green',
+  exhausted: 'red',
+  cancelled: 'dim',
+};
+
+/** The columns of deliveries in a table. */
+export const DELIVERY_COLUMNS: readonly Column[] = [
+  { title: 'created', width: 24 },
+  { title: 'id', width: 36 },
+  { title: 'state', width: 9, styleOf: (state) => STYLES[state as keyof typeof STYLES] },
+  { title: 'attempts', isNumber: true },
+  { title: 'event', width: 18 },
+  { title: 'webhook', isNumber: true },
+  { title: 'target' },
+];
+
+export function deliveryCells({ createdAt, id, state, ...others }: Delivery): string[] {
+  const { attempts, event, resource, webhookId, targetUrl } = others;
+  const about = `${event} ${resource}`;
+  return [createdAt, id, state, String(attempts), about, webhookId, targetUrl];
+}
+
+export function counted(deliveries: number): string {
+  return `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}`;
+}
+
+/** A delivery with its newest attempts, in several lines. */
+export function deliveryText(delivery: Schemas['DeliveryWithAttempts']): string {
+  const { id, event, resource, webhookId, eventId, targetUrl, state, attempts } = delivery;
+  const { reason, nextAttemptAt, attemptLog } = delivery;
+  const verdict = [
+    `${state} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    ...(reason === undefined ? [] : [reason]),
+    ...(nextAttemptAt === undefined ? [] : [`next attempt at ${nextAttemptAt}`]),
+    ...(state === 'parked' ? ["its subscription's `health`, or a pause, says why"] : []),
+  ].join(', ');
+  const about = `${id}: ${event} ${resource} for subscription ${webhookId}, event ${eventId}`;
+  const log = attemptLog.map((attempt) =>
+    row([String(attempt.number), -3], [attempt.at, 24], [resultOf(attempt), 0]),
+  );
+  const said = attemptLog.at(-1)?.responseBody?.split('\n', 1)[0];
+  const answer = said ? [`the last answer began with: ${said}`] : [];
+  return [verdict, about, `to ${targetUrl}`, ...log, ...answer].join('\n');
+}
+
+/** How an attempt ended, in a few words. */
+export function resultOf({ status, error, durationMs, address }: Schemas['Attempt']): string {
+  const from = address === undefined ? '' : ` from ${address}`;
+  return `${status ?? error} in ${durationMs} ms${from}`;
+}
