@@ -126,7 +126,8 @@ describe('--json', () => {
 
   it('can be given to every command', async () => {
     const { stdout } = await cli(['--help']);
-    const groups = ['users', 'credentials', 'secrets', 'events', 'deliveries'];
+    const resources = ['applications', 'webhooks', 'events', 'deliveries', 'replays'];
+    const groups = ['users', 'credentials', 'secrets', ...resources];
     const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => [name!]);
     const all = commands.flatMap(([name]) => (groups.includes(name!) ? [] : [[name!]]));
     for (const group of groups) {
@@ -135,7 +136,7 @@ describe('--json', () => {
     }
     const without = ['help', 'completion'];
     const tested = all.filter((words) => !without.includes(words.at(-1)!));
-    expect(tested.length).toBeGreaterThan(14);
+    expect(tested.length).toBeGreaterThan(33);
     for (const words of tested) {
       expect([words, (await cli([...words, '--help'])).stdout]).toEqual([
         words,
@@ -533,8 +534,26 @@ describe('the command line', () => {
     [['credentials', 'remove']],
     [['migrate']],
     [['import-applications']],
+    [['applications']],
+    [['applications', 'list']],
+    [['applications', 'show']],
+    [['applications', 'create']],
+    [['applications', 'update']],
+    [['applications', 'delete']],
+    [['webhooks']],
+    [['webhooks', 'list']],
+    [['webhooks', 'show']],
+    [['webhooks', 'create']],
+    [['webhooks', 'update']],
+    [['webhooks', 'delete']],
+    [['webhooks', 'pause']],
+    [['webhooks', 'resume']],
+    [['webhooks', 'test']],
+    [['webhooks', 'secret']],
     [['events']],
     [['events', 'send']],
+    [['events', 'list']],
+    [['events', 'show']],
     [['deliveries']],
     [['deliveries', 'list']],
     [['deliveries', 'tail']],
@@ -542,6 +561,11 @@ describe('the command line', () => {
     [['deliveries', 'send']],
     [['deliveries', 'redeliver']],
     [['deliveries', 'cancel']],
+    [['replays']],
+    [['replays', 'start']],
+    [['replays', 'show']],
+    [['replays', 'cancel']],
+    [['stats']],
     [['listen']],
   ])('explains %j with an example', async (command) => {
     const { code, stdout, stderr } = await runCli([...command, '--help']);

@@ -1,14 +1,18 @@
 import { createRequire } from 'node:module';
 import tab from '@bomb.sh/tab/commander';
 import { Command } from 'commander';
+import { addApplicationsCommands } from './commands/applications.command.js';
 import { addCredentialsCommands } from './commands/credentials.command.js';
 import { addDeliveriesCommands } from './commands/deliveries.command.js';
 import { addEventsCommands } from './commands/events.command.js';
 import { addImportApplicationsCommand } from './commands/import-applications.command.js';
 import { addListenCommand } from './commands/listen.command.js';
 import { addMigrateCommand } from './commands/migrate.command.js';
+import { addReplaysCommands } from './commands/replays.command.js';
 import { addSecretsCommands } from './commands/secrets.command.js';
+import { addStatsCommand } from './commands/stats.command.js';
 import { addUsersCommands } from './commands/users.command.js';
+import { addWebhooksCommands } from './commands/webhooks.command.js';
 import { COMMAND, example, WHERE } from './arguments.js';
 import { addJsonOption } from './output.js';
 
@@ -29,8 +33,12 @@ export function buildProgram(): Command {
   addCredentialsCommands(program);
   addImportApplicationsCommand(program);
   addSecretsCommands(program);
+  addApplicationsCommands(program);
+  addWebhooksCommands(program);
   addEventsCommands(program);
   addDeliveriesCommands(program);
+  addReplaysCommands(program);
+  addStatsCommand(program);
   addListenCommand(program);
   addJsonOption(program);
   addCompletion(program);

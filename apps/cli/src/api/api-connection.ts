@@ -8,6 +8,8 @@ import { readPassword } from '../input.js';
 /** The API answers in well under a second, and reports an unavailable database in a few. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
 interface Answer {
   text: string;
   /** The path of the next page of a list. */
@@ -39,7 +41,7 @@ export class ApiConnection {
   }
 
   /** @throws CommandFailure with the API's message when the request is refused or not answered */
-  async ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: string): Promise<Answer> {
+  async ask(method: Method, path: string, body?: string): Promise<Answer> {
     const { statusCode, headers, body: answer } = await this.exchange(method, path, body);
     const text = await answer.text().catch((error: unknown) => this.fail(error));
     if (statusCode >= 300) throw this.refusal(statusCode, text);
@@ -49,7 +51,7 @@ export class ApiConnection {
 
   /** Like {@link ask}, for JSON answers. The caller knows the type. */
 
-  async json<Body>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Body> {
+  async json<Body>(method: Method, path: string, body?: object): Promise<Body> {
     const { text } = await this.ask(method, path, body && JSON.stringify(body));
     try {
       return JSON.parse(text) as Body;
@@ -79,7 +81,7 @@ export class ApiConnection {
   }
 
   private async exchange(
-    method: 'GET' | 'POST' | 'DELETE',
+    method: Method,
     path: string,
     body: string | undefined,
   ): Promise<Dispatcher.ResponseData> {

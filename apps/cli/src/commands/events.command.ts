@@ -8,9 +8,11 @@ import {
 } from '../api/api-connection.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
 import { type FileEvent, readEvents } from '../event-file.js';
+import { counted } from '../delivery-text.js';
 import { CommandFailure } from '../failure.js';
 import { complain, type OutputOptions, print } from '../output.js';
 import { sampleEvents } from '../samples.js';
+import { addStoredEventsCommands } from './stored-events.command.js';
 
 /** The API's largest batch, and a size that it accepts by default. */
 const MAX_BATCH = 1_000;
@@ -67,11 +69,11 @@ interface SendOptions extends ApiOptions, OutputOptions {
   id?: string;
 }
 
-/** `events send` */
+/** `events send|list|show` */
 export function addEventsCommands(program: Command): void {
   const events = program
     .command('events')
-    .description('report events to a running API, like a switch')
+    .description('report events to a running API, like a switch, and look them up')
     .addHelpText('after', example('events send --application 1'));
   const command = events
     .command('send')
@@ -89,6 +91,7 @@ export function addEventsCommands(program: Command): void {
     .option('--id <key>', "the producer's id: an event with a known id is a duplicate")
     .addHelpText('after', example('events send --application 1 --event smsdlr'))
     .action(send);
+  addStoredEventsCommands(events);
 }
 
 /** Options for samples, which a file excludes. */
@@ -131,19 +134,32 @@ async function report(
   answers: AsyncIterable<EventAnswer>,
   options: OutputOptions,
 ): Promise<void> {
+  const start = performance.now();
+  const sum = { refused: 0, duplicates: 0, deliveries: 0 };
   let answered = 0;
-  let refused = 0;
   for await (const answer of answers) {
     const { place, event, resource } = events[answered++]!;
     const what = `${event} ${resource}`;
     if ('error' in answer) {
-      refused++;
+      sum.refused += 1;
       complain(`${place}, ${what}, refused: ${answer.error}`);
       continue;
     }
-    const deliveries = answer.deliveries === 1 ? '1 delivery' : `${answer.deliveries} deliveries`;
-    const outcome = answer.duplicate ? 'duplicate' : deliveries;
+    sum.duplicates += Number(answer.duplicate);
+    sum.deliveries += answer.duplicate ? 0 : answer.deliveries;
+    const outcome = answer.duplicate ? 'duplicate' : counted(answer.deliveries);
     print(options, { event, resource, ...answer }, `${what} ${outcome} ${answer.href}`);
   }
-  if (refused > 0) throw new CommandFailure(`${refused} of ${events.length} events were refused.`);
+  // Only for people who watch: each event has its own line.
+  if (events.length > 1 && process.stderr.isTTY) {
+    const accepted = events.length - sum.refused;
+    const seconds = ((performance.now() - start) / 1_000).toFixed(1);
+    complain(
+      `${accepted} of ${events.length} events accepted in ${seconds} s ` +
+        `(duplicates: ${sum.duplicates}), ${counted(sum.deliveries)}`,
+    );
+  }
+  if (sum.refused > 0) {
+    throw new CommandFailure(`${sum.refused} of ${events.length} events were refused.`);
+  }
 }

@@ -1,0 +1,94 @@
+import type { Command } from 'commander';
+import type { Schemas } from '#libs/client';
+import { type ApiOptions, apiOf, withApiOptions } from '../api/api-connection.js';
+import { queryOf } from '../api/lists.js';
+import { example, numericId, wholeNumber } from '../arguments.js';
+import { type OutputOptions, print } from '../output.js';
+import { printFields, Table } from '../table.js';
+
+type Summary = Schemas['AttemptSummary'];
+
+interface StatsOptions extends ApiOptions, OutputOptions {
+  webhook?: string;
+  account?: string;
+  since?: string;
+  until?: string;
+  buckets: number;
+}
+
+const DEFAULT_BUCKETS = 12;
+const MAX_BUCKETS = 500;
+
+/** `stats` */
+export function addStatsCommand(program: Command): void {
+  withApiOptions(program.command('stats'), 'account')
+    .description(
+      'show how the attempts of an account or a subscription ended, and how long they took',
+    )
+    .option('--webhook <id>', 'of this subscription', numericId)
+    .option('--account <id>', 'of this account, for users of the role platform', numericId)
+    .option('--since <time>', 'from this time on (default: an hour before the end)')
+    .option('--until <time>', 'before this time (default: now)')
+    .option('--buckets <n>', 'rows at most', wholeNumber(1, MAX_BUCKETS), DEFAULT_BUCKETS)
+    .addHelpText('after', example('stats --since 2027-01-31T12:00:00Z'))
+    .action(stats);
+}
+
+async function stats(options: StatsOptions, command: Command): Promise<void> {
+  const { webhook, account: accountId, since, until, buckets } = options;
+  if (webhook !== undefined && accountId !== undefined) {
+    command.error('error: --webhook and --account exclude each other');
+  }
+  const api = await apiOf(options, command);
+  const of = webhook === undefined ? '' : `webhooks/${webhook}/`;
+  const query = queryOf({ accountId, since, until, buckets: String(buckets) });
+  const { text } = await api.ask('GET', `v1/${of}stats${query}`);
+  if (options.json) {
+    print(options, text, '');
+    return;
+  }
+  const answer = JSON.parse(text) as Schemas['AccountStatistics'] | Schemas['DeliveryStatistics'];
+  // A subscription's own numbers are about its newest attempts, at any time.
+  const history = 'buckets' in answer ? answer : answer.history!;
+  const { deliveries, since: waitingSince } = answer.waiting;
+  printFields([
+    ['from', history.since],
+    ['until', history.until],
+    ['attempts', String(history.attempts)],
+    ['outcomes', outcomesOf(history)],
+    ['answer time', answerTimeOf(history)],
+    [
+      'waiting',
+      waitingSince === undefined ? '0' : `${deliveries}, the oldest since ${waitingSince}`,
+    ],
+  ]);
+  const table = new Table(options, [
+    { title: 'from' },
+    { title: 'attempts', isNumber: true },
+    { title: 'succeeded', isNumber: true },
+    { title: 'failed', isNumber: true, styleOf: (count) => (count === '0' ? undefined : 'red') },
+    { title: 'p50 ms', isNumber: true },
+    { title: 'p95 ms', isNumber: true },
+    { title: 'p99 ms', isNumber: true },
+  ]);
+  table.add(history.buckets.map((value) => ({ value, cells: cellsOf(value) })));
+}
+
+function outcomesOf({ outcomes }: Summary): string {
+  const counts = Object.entries(outcomes).map(([outcome, count]) => `${outcome} ${count}`);
+  return counts.join(', ');
+}
+
+function answerTimeOf({ answerMs }: Summary): string {
+  return answerMs ? `p50 ${answerMs.p50} ms, p95 ${answerMs.p95} ms, p99 ${answerMs.p99} ms` : '';
+}
+
+function cellsOf({ since, attempts, outcomes, answerMs }: Summary): (string | undefined)[] {
+  const succeeded = outcomes['2xx'] ?? 0;
+  const times = [answerMs?.p50, answerMs?.p95, answerMs?.p99];
+  return [
+    since,
+    ...[attempts, succeeded, attempts - succeeded].map(String),
+    ...times.map((ms) => ms?.toString()),
+  ];
+}
