@@ -267,6 +267,39 @@ it('the worker cannot report an event of the platform as a notice', async () => 
   expect(await database.query('SELECT event FROM events')).toEqual([{ event: 'webhookFailing' }]);
 });
 
+it('the worker can send missed events only for a running replay of them, and of its account', async () => {
+  const [account, other] = [await anAccount(database), await anAccount(database)];
+  const webhook = await aSubscription(database, account);
+  await database.query(
+    `INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
+     SELECT new_uuid(now(), n), account, 'cdrCreated', 'call', now(), now(), '{}'
+     FROM unnest($1::bigint[]) WITH ORDINALITY AS a(account, n)`,
+    [[account, other]],
+  );
+  const replay = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
+  await database.query(
+    `INSERT INTO replays (id, webhook_id, account_id, since, until, states, total, after, missed)
+     VALUES ($1, $2, $3, now(), now(), '{}', 1, $1, true)`,
+    [replay, webhook, account],
+  );
+  const deliver = () =>
+    as('worker', `SELECT deliver_missed('${replay}', ${webhook}, ARRAY(SELECT id FROM events))`);
+  const made = () =>
+    names(`SELECT account_id AS name FROM deliveries WHERE webhook_id = ${webhook}`);
+  for (const change of [`state = 'cancelled'`, `missed = false`, `webhook_id = webhook_id + 1`]) {
+    await database.query(`UPDATE replays SET ${change}`);
+    await deliver();
+    expect([change, await made()]).toEqual([change, []]);
+    await database.query(
+      `UPDATE replays SET state = 'running', missed = true, webhook_id = ${webhook}`,
+    );
+  }
+  for (let times = 0; times < 2; times += 1) {
+    await deliver();
+    expect(await made()).toEqual([account]);
+  }
+});
+
 describe('the partition functions', () => {
   it('create partitions for a month ahead at most', async () => {
     await as('api', 'SELECT ensure_partitions(100000)');

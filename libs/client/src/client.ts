@@ -22,7 +22,7 @@ export interface ClientOptions {
  * when there is no answer at all; `signal` bounds the wait. Bodies are parsed: with `parseAs: 'text'`
  * numbers beyond 2^53 in free-form data keep their digits.
  */
-export type Client = FetchClient<paths>;
+export type Client = FetchClient<paths, 'application/json' | 'application/problem+json'>;
 
 /** A client of an API, in the name of one user: by HTTP Basic, in UTF-8, or by the session of the browser. */
 export function createClient({ username, password, ...options }: ClientOptions): Client {

@@ -47,7 +47,7 @@ const ALLOWED_HEADERS = [
 /** The headers that a script may read, besides type and length. */
 const EXPOSED_HEADERS = [
   ...['Allow', 'ETag', 'Idempotency-Replayed', 'Link', 'Location', 'RateLimit', 'RateLimit-Policy'],
-  ...['Preference-Applied', 'Retry-After', 'X-Request-Id'],
+  ...['Preference-Applied', 'Retry-After', 'Switchhook-Searched-To', 'X-Request-Id'],
 ];
 
 /**

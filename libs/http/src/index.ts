@@ -9,7 +9,7 @@ export { Idempotent, type Once } from './idempotent.js';
 export { InFlight, FairReads, readFairly, type FairRead } from './in-flight.js';
 export { JsonBody, LoginBody, RawJsonBody, validDto } from './json-body.js';
 export { NoRouteError, UnknownRouteModule } from './known-routes.js';
-export { listed, shownWithList } from './list-answer.js';
+export { listed, listedOrExported, shownWithList } from './list-answer.js';
 export {
   describeRoutes,
   type NotificationDescription,
@@ -21,6 +21,7 @@ export { AddressSchema, DeletedSchema } from './openapi/schema.js';
 /** The builders of schemas, as `schema.text(…)`. */
 export * as schema from './openapi/schema.js';
 export {
+  EXPORTABLE_PAGE,
   given,
   NEWEST_PAGE,
   numberUpTo,

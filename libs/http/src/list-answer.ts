@@ -1,34 +1,18 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
-import type { Found, Page } from '#libs/kernel';
+import type { Page } from '#libs/kernel';
 import { Answer, answerJson, startJson } from './answer.js';
-import { readFairly } from './in-flight.js';
-import { type HrefBuilder, hrefBuilder, pathOf } from './request.js';
+import { exportFormatOf, exportTypeOf, type ExportFormat } from './export-answer.js';
+import { chunksOf, ListReader, sizeOf, type Source } from './list-reader.js';
+import { hrefBuilder, pathOf } from './request.js';
 import type { View } from './view.js';
 
 /** Longer answers are streamed. */
 const WHOLE_BYTES = 256 << 10;
-/** How much of a list is read at a time. */
-const CHUNK_BYTES = 128 << 10;
-/** Rows of one query: of the first one, when their size is unknown, and the maximum. */
-const FIRST_ROWS = 20;
-const MAX_ROWS = 500;
-
-/** Reads the rows of a list and formats them. */
-interface Source<Row> {
-  read: (page: Page) => Promise<Row[] | Found<Row>>;
+/** A {@link Source} of JSON. */
+interface ViewedSource<Row> extends Pick<Source<Row>, 'read'> {
   view: View<Row>;
-}
-
-/** Rows of a list as JSON. */
-interface Chunk {
-  ids: string[];
-  texts: string[];
-  /** The id after which the list continues; absent at its end. */
-  next?: string;
-  /** Whether the query reached its row limit before it had found enough rows. */
-  isCutShort: boolean;
 }
 
 /**
@@ -56,6 +40,15 @@ export async function answerPieces(
   response.write(start);
   start = '';
   request.inFlight?.hold(0);
+  await sendPieces(request, response, pieces);
+}
+
+/** Sends the rest of an answer as the client reads it. */
+async function sendPieces(
+  request: Request,
+  response: Response,
+  pieces: AsyncGenerator<string>,
+): Promise<void> {
   // Ours and those of `pipeline` are more than the ten after which Node warns of a leak.
   response.setMaxListeners(20);
   // Nothing is read ahead: a client that does not read would keep it in memory.
@@ -70,7 +63,7 @@ export async function answerPieces(
 }
 
 /** A list inside another resource. */
-interface NestedList<Row> extends Source<Row> {
+interface NestedList<Row> extends ViewedSource<Row> {
   name: string;
   /** The id after which it begins. */
   after?: string;
@@ -94,11 +87,12 @@ export function shownWithList<Row, Inner extends { id: string }>(
 
 async function* piecesOf<Row extends { id: string }>(
   text: string,
-  { name, others, ...list }: NestedList<Row>,
+  { name, others, view, ...list }: NestedList<Row>,
   request: Request,
 ): AsyncGenerator<string> {
   yield `${text.slice(0, -1)},"${name}":`;
-  yield* joined(chunksOf(new ListReader(request, list), list));
+  const { read } = list;
+  yield* joined(chunksOf(new ListReader(request, { read, text: textOf(view) }), list));
   yield others ? `,${JSON.stringify(others).slice(1)}` : '}';
 }
 
@@ -111,13 +105,90 @@ export function listed<Row extends { id: string }>(
   read: Source<Row>['read'],
   view: View<Row>,
 ): Answer {
+  return new Answer((request, response) => answerList(request, response, page, { read, view }));
+}
+
+/**
+ * A page like {@link listed}, or an export of the list, if that is what the request prefers to accept.
+ * @param name of its file
+ */
+export function listedOrExported<Row extends { id: string }>(
+  page: Page,
+  read: Source<Row>['read'],
+  view: View<Row>,
+  name: string,
+): Answer {
   return new Answer((request, response) => {
-    const list = new ListReader(request, { read, view });
-    const { limit, after } = page;
-    return limit === undefined
-      ? answerPieces(request, response, joined(chunksOf(list, { after })))
-      : answerPage(list, request, response, { limit, after });
+    response.vary('Accept');
+    const type = exportTypeOf(request);
+    if (type === undefined) return answerList(request, response, page, { read, view });
+    return answerExport(request, response, page, {
+      read,
+      name,
+      format: exportFormatOf(type, view),
+    });
   });
+}
+
+const textOf =
+  <Row>(view: View<Row>): Source<Row>['text'] =>
+  (row, href) =>
+    view.text(row, href);
+
+function answerList<Row extends { id: string }>(
+  request: Request,
+  response: Response,
+  { limit, after }: Partial<Page>,
+  { read, view }: ViewedSource<Row>,
+): Promise<void> {
+  const list = new ListReader(request, { read, text: textOf(view) });
+  return limit === undefined
+    ? answerPieces(request, response, joined(chunksOf(list, { after })))
+    : answerPage(list, request, response, { limit, after });
+}
+
+/** An exported list, and the name of its file. */
+interface Exported<Row> extends Pick<Source<Row>, 'read'> {
+  name: string;
+  format: ExportFormat<Row>;
+}
+
+async function answerExport<Row extends { id: string }>(
+  request: Request,
+  response: Response,
+  { limit, after }: Page,
+  { read, name, format }: Exported<Row>,
+): Promise<void> {
+  const list = new ListReader(request, { read, text: format.line });
+  const lines = linesOf(format.header, chunksOf(list, { after, most: limit }), response);
+  // Nothing is sent before the first rows are read, so that a failure can still become an error answer. Then the head
+  // is sent even without a row, so that a client knows that a long search has begun.
+  const first = request.method === 'HEAD' ? undefined : await lines.next();
+  response.statusCode = 200;
+  response.setHeader('Content-Type', format.contentType);
+  response.setHeader('Content-Disposition', `attachment; filename="${name}.${format.extension}"`);
+  if (!first) {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  if (first.value) response.write(first.value);
+  await sendPieces(request, response, lines);
+}
+
+async function* linesOf(
+  header: string,
+  chunks: AsyncGenerator<string[]>,
+  response: Response,
+): AsyncGenerator<string, undefined> {
+  let isFirst = true;
+  for await (const texts of chunks) {
+    if (isFirst) yield header + texts.join('');
+    else if (response.destroyed) return;
+    // A part of a search in which nothing is found.
+    else if (texts.length > 0) yield texts.join('');
+    isFirst = false;
+  }
 }
 
 async function answerPage<Row extends { id: string }>(
@@ -138,73 +209,16 @@ async function answerPage<Row extends { id: string }>(
     if (bytes > WHOLE_BYTES) texts = [];
     request.inFlight?.hold(texts.length === 0 ? 0 : bytes);
     next = chunk.next;
-    if (chunk.isCutShort) break;
+    if (next !== undefined && chunk.isCutShort) {
+      response.setHeader('Switchhook-Searched-To', timeOf(next).toISOString());
+      break;
+    }
   } while (next !== undefined && ids.length < limit);
   if (next !== undefined) {
     response.setHeader('Link', `<${nextAddress(request, next)}>; rel="next"`);
   }
   if (bytes <= WHOLE_BYTES) answerJson(response, `[${texts.join(',')}]`);
   else await answerPieces(request, response, joined(chunksAmong(list, ids, after)));
-}
-
-/** Reads a list in queries whose rows add up to about one chunk. */
-class ListReader<Row extends { id: string }> {
-  private rows = FIRST_ROWS;
-  private readonly href: HrefBuilder;
-
-  constructor(
-    private readonly request: Request,
-    private readonly source: Source<Row>,
-  ) {
-    this.href = hrefBuilder(request);
-  }
-
-  /** @param most rows */
-  async next(after: string | undefined, most = MAX_ROWS): Promise<Chunk> {
-    const wanted = Math.min(this.rows, most);
-    // One extra row shows whether there is more.
-    const page = { limit: wanted + 1, ...(after !== undefined && { after }) };
-    const read = async (): Promise<Chunk> => {
-      const found = await this.source.read(page);
-      return this.chunkOf(Array.isArray(found) ? { rows: found } : found, wanted);
-    };
-    const chunk = await readFairly(this.request, read);
-    const count = chunk.ids.length;
-    const fitting = Math.floor((CHUNK_BYTES * count) / Math.max(sizeOf(chunk.texts), 1));
-    this.rows = Math.max(1, Math.min(fitting, 2 * this.rows, MAX_ROWS));
-    return chunk;
-  }
-
-  /** Discards rows beyond the chunk and reads them again later, because a client may read slowly. */
-  private chunkOf({ rows, stoppedAt }: Found<Row>, wanted: number): Chunk {
-    const chunk: Chunk = { ids: [], texts: [], isCutShort: false };
-    let bytes = 0;
-    for (const row of rows.slice(0, wanted)) {
-      const text = this.source.view.text(row, this.href);
-      chunk.ids.push(row.id);
-      chunk.texts.push(text);
-      bytes += Buffer.byteLength(text);
-      if (bytes >= CHUNK_BYTES) break;
-    }
-    const last = chunk.ids.at(-1);
-    if (chunk.ids.length < rows.length && last !== undefined) chunk.next = last;
-    else if (stoppedAt !== undefined) Object.assign(chunk, { next: stoppedAt, isCutShort: true });
-    return chunk;
-  }
-}
-
-async function* chunksOf<Row extends { id: string }>(
-  list: ListReader<Row>,
-  { after: start, most = Infinity }: { after?: string | undefined; most?: number },
-): AsyncGenerator<string[]> {
-  let after = start;
-  let left = most;
-  do {
-    const { texts, next } = await list.next(after, Math.min(left, MAX_ROWS));
-    yield texts;
-    left -= texts.length;
-    after = next;
-  } while (after !== undefined && left > 0);
 }
 
 /** The rows of a list with these ids, except rows deleted meanwhile. */
@@ -241,8 +255,9 @@ async function* joined(chunks: AsyncGenerator<string[]>): AsyncGenerator<string>
   yield opening === '[' ? '[]' : ']';
 }
 
-function sizeOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+/** The time in a UUIDv7, whose first 48 bits are ms since 1970. */
+function timeOf(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
 function nextAddress(request: Request, after: string): string {

@@ -14,6 +14,7 @@ import {
   TIME_RULE,
   ValidationError,
 } from '#libs/kernel';
+import { EXPORT_TYPES, exportTypeOf, MAX_EXPORTED } from './export-answer.js';
 import type { Parameters } from './openapi/describe.js';
 import * as schema from './openapi/schema.js';
 import { isStrict, unknownFaults } from './strict-handling.js';
@@ -38,6 +39,7 @@ export function numberUpTo(most: number): Part<string> {
 }
 
 const LIMIT = numberUpTo(MAX_LIMIT);
+const EXPORT_LIMIT = numberUpTo(MAX_EXPORTED);
 
 /**
  * The query of a request, read with a {@link QueryReader}: `@QueryOf((query) => query.page()) page: Page`.
@@ -125,6 +127,13 @@ export class QueryReader {
     return { limit: this.number('limit', LIMIT) ?? DEFAULT_LIMIT, ...given({ after }) };
   }
 
+  /** Like {@link page}, of a list that can also be exported. */
+  exportablePage(): Page {
+    if (exportTypeOf(this.request) === undefined) return this.page();
+    const limit = this.number('limit', EXPORT_LIMIT) ?? MAX_EXPORTED;
+    return { limit, ...given({ after: this.valid('after', UUID) }) };
+  }
+
   /** `since` and `until`, if given. */
   times(): { since?: Date; until?: Date } {
     return given({ since: this.time('since'), until: this.time('until') });
@@ -184,6 +193,17 @@ export const OPTIONAL_PAGE: Parameters = {
 export const NEWEST_PAGE: Parameters = {
   limit: { about: 'The maximum number of entries.', schema: limit({ default: DEFAULT_LIMIT }) },
   after: { about: 'Returns entries older than the one with this id.', schema: schema.uuid('') },
+};
+
+/** Describes {@link QueryReader.exportablePage}. */
+export const EXPORTABLE_PAGE: Parameters = {
+  limit: {
+    about:
+      `The maximum number of entries: it must be a whole number from 1 to ${MAX_LIMIT} (by default ${DEFAULT_LIMIT}) in ` +
+      `JSON. In ${EXPORT_TYPES.join(' and ')} it is at most, and by default, ${MAX_EXPORTED}.`,
+    schema: limit({ maximum: MAX_EXPORTED }),
+  },
+  after: NEWEST_PAGE.after!,
 };
 
 /** Describes {@link QueryReader.times}. */

@@ -32,7 +32,10 @@ export class View<Row, Name extends string = string> {
   readonly members: Record<Name, Computed<Row>>;
   private readonly readers: { name: string; start: string; read: Computed<Row>['read'] }[];
 
-  constructor(title: string, members: Record<Name, Computed<Row> | Schema | Optional>) {
+  constructor(
+    private readonly title: string,
+    members: Record<Name, Computed<Row> | Schema | Optional>,
+  ) {
     const entries = Object.entries<Computed<Row> | Schema | Optional>(members).map(
       ([name, of]) => [name, 'read' in of ? of : propertyOf<Row>(name, of)] as const,
     );
@@ -43,6 +46,12 @@ export class View<Row, Name extends string = string> {
       read,
     }));
     this.schema = named(title, object(this.members));
+  }
+
+  /** The view without a member that only some answers have, so that an export has no empty column. */
+  without(name: Name): View<Row> {
+    const others = Object.entries<Computed<Row>>(this.members).filter(([one]) => one !== name);
+    return new View<Row>(this.title, Object.fromEntries(others));
   }
 
   /** The row as an object. Members that are null or undefined are omitted. */

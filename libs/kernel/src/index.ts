@@ -17,7 +17,15 @@ export {
   ValidationError,
 } from './errors.js';
 export { addressGroup, siteOf } from './address-group.js';
-export { type Found, MAX_SCANNED_ROWS, type ScannedRow, scanPage, type Page } from './paging.js';
+export {
+  type Found,
+  MAX_RETURNED_BYTES,
+  MAX_SCANNED_BYTES,
+  MAX_SCANNED_ROWS,
+  type ScannedRow,
+  scanPage,
+  type Page,
+} from './paging.js';
 export { type AuditEntry, AuditTrail, Transactions } from './ports.js';
 export { type Sealed, SecretBox, type SecretKey, UnreadableSecretError } from './secret-box.js';
 export {

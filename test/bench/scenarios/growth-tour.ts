@@ -80,6 +80,7 @@ export async function tour(
     }
   }
   await call('GET', '/v1/applications?limit=100', builder.authorization);
+  await sendMissed(known, call);
   await testWhilePaused(known, call);
   await useSession(deployment, account);
   return refused;
@@ -170,6 +171,7 @@ function searchesOf(api: DescribedApi, operation: DescribedOperation, { ids }: K
     limit: ['100'],
     after: [],
     webhookId: [ids.get('webhooks')!],
+    missedBy: [ids.get('webhooks')!],
     applicationId: [ids.get('applications')!],
     accountId: [ids.get('account')!],
     resourceId: [ids.get('webhooks')!],
@@ -204,6 +206,16 @@ function bodyOf(
   };
   const example = Object.values(api.bodyOf(operation)?.examples ?? {})[0]?.value;
   return own[`${operation.method} ${operation.path}`] ?? example;
+}
+
+/** Sends a new subscription what it has missed. */
+async function sendMissed(known: Known, call: CallApi): Promise<void> {
+  const { authorization } = known.account;
+  await made(known, 'spare', call);
+  const path = `/v1/webhooks/${known.ids.get('spare')!}/replay`;
+  const body = { since: ago(HOUR_MS / 4), missed: true };
+  await call('POST', path, authorization, { ...body, dryRun: true });
+  await call('POST', path, authorization, body);
 }
 
 /** A test is sent even if its subscription is paused. */

@@ -61,18 +61,20 @@ export class ApiConnection {
   }
 
   /**
-   * Opens an endless answer.
+   * Opens an endless, or a long, answer.
+   * @param silenceMs how long it may stay silent
    * @throws UnavailableFailure when a later try may succeed; CommandFailure when the request is refused
    */
   async open(
     path: string,
     headers: Record<string, string>,
     signal: AbortSignal,
+    silenceMs = ANSWER_TIMEOUT_MS,
   ): Promise<Readable> {
     const answer = await request(this.urlOf(path), {
       headers: { ...headers, authorization: this.authorization },
       headersTimeout: ANSWER_TIMEOUT_MS,
-      bodyTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: silenceMs,
       signal,
     }).catch((error: unknown) => this.fail(error));
     if (answer.statusCode === 200) return answer.body;

@@ -11,6 +11,7 @@ import {
 import { pagesOf } from '../api/lists.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
 import { DELIVERY_COLUMNS, deliveryCells, deliveryText, resultOf } from '../delivery-text.js';
+import { exportList, type ExportOptions, withExportOptions } from '../export/export-list.js';
 import { complain, type OutputOptions, print } from '../output.js';
 import { stopSignal } from '../stop-signal.js';
 import { Table } from '../table.js';
@@ -22,38 +23,42 @@ const MAX_LISTED = 100_000;
 
 type Options = ApiOptions & OutputOptions;
 
-interface ListOptions extends Options {
+interface Filters {
   webhook?: string;
   application?: string;
   state?: string;
   event?: string;
   status?: string;
+  producerId?: string;
+  contains?: string;
   since?: string;
   until?: string;
+}
+
+interface ListOptions extends Options, Filters {
   limit: number;
 }
 
-/** `deliveries list|tail|show|send|redeliver|cancel` */
+/** `deliveries list|export|tail|show|send|redeliver|cancel` */
 export function addDeliveriesCommands(program: Command): void {
   const deliveries = program
     .command('deliveries')
-    .description('list, show, send and cancel deliveries of an account through a running API')
-    .addHelpText('after', example('deliveries list --status 5xx'));
-  withApiOptions(deliveries.command('list'), 'account')
-    .description('list deliveries, newest first')
-    .option('--webhook <id>', 'of this subscription', numericId)
-    .option('--application <id>', 'of events of this application', numericId)
-    .addOption(stateOption())
-    .addOption(new Option('--event <kind>', 'of events of this kind').choices(EVENT_KINDS))
-    .option(
-      '--status <result>',
-      'with this result of the last attempt, such as 404, 5xx, timeout or failed',
+    .description(
+      'list, export, show, send and cancel deliveries of an account through a running API',
     )
+    .addHelpText('after', example('deliveries list --status 5xx'));
+  withFilters(withApiOptions(deliveries.command('list'), 'account'))
+    .description('list deliveries, newest first')
     .option('--since <time>', 'of events from this time on, such as 2027-01-31T12:00:00Z')
     .option('--until <time>', 'of events before this time')
     .option('--limit <n>', 'at most this many', wholeNumber(1, MAX_LISTED), 50)
     .addHelpText('after', example('deliveries list --status 5xx'))
     .action(list);
+  withFilters(withExportOptions(deliveries.command('export')))
+    .description('write all deliveries that match to a file, newest first')
+    .option('--notification', 'add the notifications')
+    .addHelpText('after', example('deliveries export --status failed -o failed.csv'))
+    .action(exportAll);
   withApiOptions(deliveries.command('tail'), 'account')
     .description('print deliveries as they change, until Ctrl-C')
     .option('--webhook <id>', 'of this subscription', numericId)
@@ -82,22 +87,48 @@ export function addDeliveriesCommands(program: Command): void {
     .action(cancel);
 }
 
+function withFilters(command: Command): Command {
+  return command
+    .option('--webhook <id>', 'of this subscription', numericId)
+    .option('--application <id>', 'of events of this application', numericId)
+    .addOption(stateOption())
+    .addOption(new Option('--event <kind>', 'of events of this kind').choices(EVENT_KINDS))
+    .option(
+      '--status <result>',
+      'with this result of the last attempt, such as 404, 5xx, timeout or failed',
+    )
+    .option('--producer-id <key>', "of events with this key of the producer's")
+    .option('--contains <text>', "of events with this text in their data, such as a call's id");
+}
+
 function stateOption(): Option {
   return new Option('--state <state>', 'in this state').choices(DELIVERY_STATES);
 }
 
 async function list(options: ListOptions, command: Command): Promise<void> {
   const api = await apiOf(options, command);
-  const { webhook: webhookId, application: applicationId, state, event, status } = options;
-  const { since, until, limit } = options;
-  const filters = { webhookId, applicationId, state, event, status, since, until };
   const table = new Table(options, DELIVERY_COLUMNS);
-  for await (const page of pagesOf(api, 'v1/deliveries', filters, limit)) {
+  for await (const page of pagesOf(api, 'v1/deliveries', filtersOf(options), options.limit)) {
     table.add(
       page.map((one) => ({ value: one, cells: deliveryCells(JSON.parse(one) as Delivery) })),
     );
   }
   table.end('No deliveries match.');
+}
+
+function filtersOf(options: Filters) {
+  const { webhook: webhookId, application: applicationId, state, event, status } = options;
+  const { producerId, contains, since, until } = options;
+  return { webhookId, applicationId, state, event, status, producerId, contains, since, until };
+}
+
+async function exportAll(
+  options: ExportOptions & Filters & { notification?: true },
+  command: Command,
+): Promise<void> {
+  const include = options.notification && 'notification';
+  const filters = { ...filtersOf(options), include };
+  await exportList({ path: 'v1/deliveries', things: 'deliveries', filters }, options, command);
 }
 
 async function tail(options: ListOptions, command: Command): Promise<void> {

@@ -69,7 +69,7 @@ interface SendOptions extends ApiOptions, OutputOptions {
   id?: string;
 }
 
-/** `events send|list|show` */
+/** `events send|list|export|show` */
 export function addEventsCommands(program: Command): void {
   const events = program
     .command('events')

@@ -6,6 +6,7 @@ import { type ApiOptions, apiOf, withApiOptions } from '../api/api-connection.js
 import { pagesOf } from '../api/lists.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
 import { DELIVERY_COLUMNS, deliveryCells } from '../delivery-text.js';
+import { exportList, type ExportOptions, withExportOptions } from '../export/export-list.js';
 import { readableBody } from '../listen/notification-text.js';
 import { type OutputOptions, print } from '../output.js';
 import { printObject, Table } from '../table.js';
@@ -14,33 +15,40 @@ type Options = ApiOptions & OutputOptions;
 
 const MAX_LISTED = 100_000;
 
-interface ListOptions extends Options {
+interface Filters {
   event?: string;
   resource?: string;
   application?: string;
   account?: string;
   producerId?: string;
   unmatched?: true;
+  missedBy?: string;
+  contains?: string;
   since?: string;
   until?: string;
+}
+
+interface ListOptions extends Options, Filters {
   limit: number;
 }
 
-/** `events list|show` */
+/** `events list|export|show` */
 export function addStoredEventsCommands(events: Command): void {
-  withApiOptions(events.command('list'), 'account')
+  withFilters(withApiOptions(events.command('list'), 'account'))
     .description('list events, newest first')
-    .addOption(new Option('--event <kind>', 'of this kind').choices(EVENT_KINDS))
-    .option('--resource <resource>', 'about this resource, such as sms')
-    .option('--application <id>', 'of this application', numericId)
-    .option('--account <id>', 'of this account, for users of the role platform', numericId)
-    .option('--producer-id <key>', "with this key of the producer's")
-    .option('--unmatched', 'that no subscription was told of')
     .option('--since <time>', 'accepted at this time or later, such as 2027-01-31T12:00:00Z')
     .option('--until <time>', 'accepted before this time')
     .option('--limit <n>', 'at most this many', wholeNumber(1, MAX_LISTED), 50)
     .addHelpText('after', example('events list --unmatched'))
     .action(list);
+  withFilters(withExportOptions(events.command('export')))
+    .description('write all events that match to a file, newest first')
+    .option('--data', 'add their data')
+    .addHelpText(
+      'after',
+      example('events export --since 2027-01-31T00:00:00Z --data -o events.csv'),
+    )
+    .action(exportAll);
   withApiOptions(events.command('show'), 'account')
     .argument('<id>', 'id of the event')
     .description('show an event, its newest deliveries, and which subscriptions were not told')
@@ -48,16 +56,38 @@ export function addStoredEventsCommands(events: Command): void {
     .action(show);
 }
 
+function withFilters(command: Command): Command {
+  return command
+    .addOption(new Option('--event <kind>', 'of this kind').choices(EVENT_KINDS))
+    .option('--resource <resource>', 'about this resource, such as sms')
+    .option('--application <id>', 'of this application', numericId)
+    .option('--account <id>', 'of this account, for users of the role platform', numericId)
+    .option('--producer-id <key>', "with this key of the producer's")
+    .option('--unmatched', 'that no subscription was told of')
+    .option('--missed-by <id>', 'that this subscription has missed', numericId)
+    .option('--contains <text>', "with this text in their data, such as a call's id");
+}
+
+function filtersOf(options: Filters) {
+  const { event, resource, application: applicationId, account: accountId } = options;
+  const { producerId, missedBy, contains, since, until } = options;
+  const unmatched = options.unmatched && 'true';
+  return {
+    ...{ event, resource, applicationId, accountId, producerId },
+    ...{ unmatched, missedBy, contains, since, until },
+  };
+}
+
+async function exportAll(
+  options: ExportOptions & Filters & { data?: true },
+  command: Command,
+): Promise<void> {
+  const filters = { ...filtersOf(options), include: options.data && 'data' };
+  await exportList({ path: 'v1/events', things: 'events', filters }, options, command);
+}
+
 async function list(options: ListOptions, command: Command): Promise<void> {
   const api = await apiOf(options, command);
-  const { event, resource, application, account, producerId, unmatched, ...others } = options;
-  const { since, until, limit } = others;
-  const filters = {
-    ...{ event, resource, producerId, since, until },
-    applicationId: application,
-    accountId: account,
-    unmatched: unmatched && 'true',
-  };
   const table = new Table(options, [
     { title: 'created' },
     { title: 'id' },
@@ -67,7 +97,7 @@ async function list(options: ListOptions, command: Command): Promise<void> {
     { title: 'application', isNumber: true },
     { title: 'producer id' },
   ]);
-  for await (const page of pagesOf(api, 'v1/events', filters, limit)) {
+  for await (const page of pagesOf(api, 'v1/events', filtersOf(options), options.limit)) {
     table.add(
       page.map((value) => ({ value, cells: cellsOf(JSON.parse(value) as Schemas['Event']) })),
     );

@@ -25,6 +25,12 @@ const HEADERS = {
     text('', '<https://api.example.com/v1/applications?limit=2&after=5080983>; rel="next"'),
     false,
   ),
+  'Switchhook-Searched-To': header(
+    'If the filters selected too few of the rows that a page may read: it has looked at everything from this time on, ' +
+      'and the next page goes on from here.',
+    text('', '2026-01-31T12:00:00.000Z', { format: 'date-time' }),
+    false,
+  ),
   'Idempotency-Replayed': header(
     'Always `true`: an earlier request with the same `Idempotency-Key` created the resource.',
     { type: 'string', enum: ['true'] },

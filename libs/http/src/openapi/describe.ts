@@ -13,7 +13,7 @@ export interface Parameter {
 export type Parameters = Readonly<Record<string, Parameter>>;
 
 /** Headers of some answers only; all of them have `X-Request-Id`. */
-export type AnswerHeader = 'ETag' | 'Link' | 'Location';
+export type AnswerHeader = 'ETag' | 'Link' | 'Location' | 'Switchhook-Searched-To';
 
 /** An answer that is not JSON. */
 export interface MediaAnswer {
@@ -37,6 +37,8 @@ export interface Operation {
   /** Bodies by name; by default one is built from the examples of the fields. */
   examples?: Readonly<Record<string, unknown>>;
   answer: Schema | MediaAnswer;
+  /** Whether the answer, a list, can be exported. */
+  isExported?: boolean;
   headers?: readonly AnswerHeader[];
   /** Errors that do not follow from the route itself. */
   errors?: readonly (CommonCode | DescribedError)[];

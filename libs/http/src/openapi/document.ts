@@ -10,6 +10,7 @@ import type {
 } from './describe.js';
 import { type CommonCode, type DescribedError, DescribedErrors } from './errors.js';
 import { type Route, routesOf } from './routes.js';
+import { exportContent } from '../export-answer.js';
 import { exampleOf, type Schema } from './schema.js';
 
 const JSON_TYPE = 'application/json';
@@ -204,7 +205,7 @@ function sizesOf(bytes: number): string {
 }
 
 function successOf({ operation, status, isOpen, takesKey }: Route, components: Components): Json {
-  const { answer, headers = [] } = operation;
+  const { answer, headers = [], isExported = false } = operation;
   return {
     description: status === 202 ? 'Accepted for later processing.' : 'Success.',
     headers: {
@@ -219,7 +220,10 @@ function successOf({ operation, status, isOpen, takesKey }: Route, components: C
     content:
       'mediaTypes' in answer
         ? Object.fromEntries(answer.mediaTypes.map((type) => [type, {}]))
-        : jsonContent(answer, components),
+        : {
+            ...jsonContent(answer, components),
+            ...(isExported && exportContent(answer)),
+          },
   };
 }
 

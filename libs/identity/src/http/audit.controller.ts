@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { type Answer, given, listed, QueryOf, type QueryReader } from '#libs/http';
+import { type Answer, given, listedOrExported, QueryOf, type QueryReader } from '#libs/http';
 import { isNumericId, type Page } from '#libs/kernel';
 import { type AuditFilter, AuditLog } from '../domain/audit-log.js';
 import type { Principal } from '../domain/logins.js';
@@ -21,12 +21,12 @@ export class AuditController {
     // Without this, a query for another account would scan all entries of the viewer.
     const isForeign = viewer !== undefined && accountId !== undefined && accountId !== viewer;
     const read = async (of: Page) => (isForeign ? { rows: [] } : this.log.list(viewer, filter, of));
-    return listed(page, read, AuditRecordView);
+    return listedOrExported(page, read, AuditRecordView, 'audit');
   }
 }
 
 function readQuery(query: QueryReader): { page: Page; filter: AuditFilter } {
-  const page = query.page();
+  const page = query.exportablePage();
   const accountId = query.text('accountId');
   const filter = given({
     // A text that is not an id finds nothing, like 0.

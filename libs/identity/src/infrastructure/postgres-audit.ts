@@ -35,7 +35,7 @@ SELECT * FROM (
       ELSE 'platform' END AS actor,
     CASE WHEN @viewer::bigint IS NULL OR user_id = @viewer THEN address END AS address,
     split_part(action, '.', 1) AS resource, resource_id AS "resourceId", fields,
-    row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber",
+    row_number() OVER (ORDER BY id DESC) = ${MAX_SCANNED_ROWS} AS "isLast",
     (@action::text IS NULL OR action = @action)
       AND (@resource::text IS NULL OR split_part(action, '.', 1) = @resource) AS matches
   FROM audit
@@ -48,7 +48,7 @@ SELECT * FROM (
       OR (created_at < @until AND id < least_uuid(@until + interval '1 ms')))
   ORDER BY id DESC LIMIT ${MAX_SCANNED_ROWS}
 ) AS scanned
-WHERE matches OR "rowNumber" = ${MAX_SCANNED_ROWS}
+WHERE matches OR "isLast"
 ORDER BY id DESC LIMIT @limit`);
 
 /** Reads the audit from PostgreSQL. The kernel's `AuditTrail` writes it. */

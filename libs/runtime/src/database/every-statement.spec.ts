@@ -15,17 +15,26 @@ const SPAN = { first: DAY, last: DAY + 1 };
 const EXAMPLES: Record<string, unknown[][]> = {
   areFew: [['cancelled', SPAN]],
   findPendingDays: [[[DAY, DAY + 1]]],
+  findMissed: [
+    [SPAN, { data: false }],
+    [SPAN, { data: true }],
+  ],
   listDeliveries: [
     [undefined, SPAN, undefined],
     [undefined, SPAN, 'account'],
     [undefined, SPAN, 'webhook'],
     ['pending', SPAN, 'webhook'],
     ['exhausted', SPAN, 'webhook'],
+    [undefined, SPAN, 'account', { searches: true }],
+    [undefined, SPAN, 'account', { notifications: true }],
   ],
   listEvents: [
     [SPAN, { isOwned: false, byIndex: false }],
     [SPAN, { isOwned: true, byIndex: false }],
     [SPAN, { isOwned: true, byIndex: true }],
+    [SPAN, { isOwned: true, byIndex: false, searches: true }],
+    [SPAN, { isOwned: true, byIndex: false, missed: true }],
+    [SPAN, { isOwned: true, byIndex: false, data: true }],
   ],
 };
 

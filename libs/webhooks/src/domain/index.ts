@@ -15,4 +15,5 @@ export {
   usualResource,
 } from '../event-kinds/domain/event-samples.js';
 export { newSigningKey } from '../subscriptions/domain/signing-key.js';
-export { notificationBody, signatureHeaders } from '../sending/domain/notification.js';
+export { notificationBody } from '../deliveries/domain/notification-body.js';
+export { signatureHeaders } from '../sending/domain/notification.js';

@@ -11,7 +11,12 @@ const MAX_DAYS = 100;
 
 /** The day of a UUIDv7, whose first 48 bits are ms since 1970. */
 export function dayOf(id: string): Day {
-  return Math.floor(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) / DAY_MS);
+  return Math.floor(timeOf(id).getTime() / DAY_MS);
+}
+
+/** The time of a UUIDv7, to the millisecond. */
+export function timeOf(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
 /**

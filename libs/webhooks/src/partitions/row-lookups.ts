@@ -1,3 +1,4 @@
+import { MAX_RETURNED_BYTES, MAX_SCANNED_BYTES, MAX_SCANNED_ROWS } from '#libs/kernel';
 import { type Span, within } from './partition-days.js';
 
 type Lock = 'FOR UPDATE' | 'FOR UPDATE SKIP LOCKED';
@@ -63,6 +64,46 @@ export function ownedRows(owner: 'webhook_id' | 'account_id', value: string, ali
     AND ${pair} < (${value}::bigint, least(@after::uuid, ${end}))`,
     order: `${alias}${owner} DESC, ${alias}id DESC`,
   };
+}
+
+/** The column `isLast` of a scan that ends with `LIMIT` {@link MAX_SCANNED_ROWS}. */
+export function isLastOf(order: string): string {
+  return `row_number() OVER (ORDER BY ${order}) = ${MAX_SCANNED_ROWS} AS "isLast"`;
+}
+
+/**
+ * Limits a scan by the bytes of `data` that have to be read, too: adds `isLast`, and `isRead`, which is false for the rows
+ * behind that one. PostgreSQL knows the length of a long text without reading it.
+ * @param rows at most {@link MAX_SCANNED_ROWS} rows in their order, with `data`, and `selected` if their data count
+ * @param order the same order, for its rows
+ * @param returns whether the data are not only read, but also returned
+ */
+export function withinBytes(
+  rows: string,
+  order: string,
+  { returns }: { returns: boolean },
+): string {
+  const most = returns ? MAX_RETURNED_BYTES : MAX_SCANNED_BYTES;
+  const isRead = `before < ${most}`;
+  return `SELECT *, ${isRead} AS "isRead",
+    ${isRead} AND (number = ${MAX_SCANNED_ROWS} OR before + size >= ${most}) AS "isLast"
+  FROM (
+    SELECT *, row_number() OVER (ORDER BY ${order}) AS number,
+      coalesce(sum(size) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (${rows}) AS d
+    ) AS d
+  ) AS d`;
+}
+
+/** Whether the data of a row of {@link withinBytes} contain the text `@contains`. */
+export const CONTAINS = 'strpos(data, @contains) > 0';
+
+/** Whether a row of a scan is found: it is `selected`, was read if it has to be, and meets further conditions. */
+export function isFound(conditions: readonly string[], { isRead }: { isRead: boolean }): string {
+  const all = ['selected', ...conditions].join(' AND ');
+  return isRead ? `CASE WHEN "isRead" THEN ${all} ELSE false END` : all;
 }
 
 const LEAST = '00000000-0000-0000-0000-000000000000';

@@ -355,6 +355,7 @@ it.each(PATH)('%s deliveries with one plan, which opens one partition', async (.
 
 const ANY: Omit<Parameters<ReturnType<typeof listDeliveries>['valuesOf']>[0], 'limit'> = {
   ...{ accountId: undefined, webhookId: undefined, applicationId: undefined, state: undefined },
+  ...{ eventIds: undefined },
   ...{ event: undefined, status: undefined, since: undefined, until: undefined, after: undefined },
 };
 

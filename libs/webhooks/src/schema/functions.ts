@@ -1,5 +1,7 @@
 import type { Config } from '#libs/runtime';
 import { fromMatching } from '../event-kinds/domain/matching.js';
+import { MAX_ADDED } from '../deliveries/domain/delivery.js';
+import { addedId, firstDeliveryTo } from '../deliveries/infrastructure/missed-events.statements.js';
 import { DAYS_AHEAD } from '../partitions/partitions.module.js';
 import { DAYS_BEYOND } from '../retention/retention.statements.js';
 
@@ -8,7 +10,10 @@ import { DAYS_BEYOND } from '../retention/retention.statements.js';
  * Before you change one, read {@link DatabaseSchema.script}.
  */
 export const functions = ({ RETENTION_DAYS }: Config): string =>
-  retentionFunctions(RETENTION_DAYS) + NOTICES + `SELECT ensure_partitions(${DAYS_AHEAD});`;
+  retentionFunctions(RETENTION_DAYS) +
+  NOTICES +
+  MISSED +
+  `SELECT ensure_partitions(${DAYS_AHEAD});`;
 
 /** Only the owner of the database can change how long data is kept; a worker can keep it longer. */
 const retentionFunctions = (days: number): string => `
@@ -87,4 +92,55 @@ RETURNS uuid LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
   )
   SELECT id FROM notice
 $$;
+`;
+
+/**
+ * Adds deliveries of events that a subscription has missed, for a running replay of missed events, as sending each by hand
+ * does. Returns their ids. A worker calls this function because it may not insert deliveries, and cannot create others
+ * with it. It chooses the events, all of one account; an event that has a delivery to the subscription gets no other.
+ *
+ * The function is volatile, so that its second statement sees what was sent by hand until the first one had locked the
+ * events, in the order of their ids. The bounds of the ids are literals, so that PostgreSQL opens only their days.
+ */
+const MISSED = `
+CREATE OR REPLACE FUNCTION deliver_missed(replay uuid, webhook bigint, events uuid[]) RETURNS SETOF uuid
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  within text;
+BEGIN
+  SELECT format('BETWEEN %L::uuid AND %L::uuid', left(min(id::text), 19) || '0000-000000000000',
+    left(max(id::text), 19) || 'ffff-ffffffffffff')
+  INTO within FROM unnest(events) AS n(id);
+  EXECUTE format('SELECT id FROM events WHERE id = ANY ($1) AND id %s ORDER BY id FOR NO KEY UPDATE', within)
+  USING events;
+  RETURN QUERY EXECUTE format($sql$
+    WITH chosen AS MATERIALIZED (
+      SELECT e.id, e.account_id, e.event, e.added + 1 AS added, w.id AS webhook_id, w.generation
+      FROM replays r
+        JOIN webhooks w ON w.id = r.webhook_id AND w.account_id = r.account_id
+        CROSS JOIN unnest($3) AS n(id)
+        JOIN LATERAL (SELECT * FROM events WHERE id = n.id AND id %1$s LIMIT 1) e ON e.account_id = w.account_id
+      WHERE r.id = $1 AND r.missed AND r.state = 'running'
+        AND w.id = $2 AND w.enabled AND w.deleted_at IS NULL
+        AND e.event = w.event AND NOT e.test AND e.added < ${MAX_ADDED}
+        AND (SELECT count(*) FROM (${firstDeliveryTo('w.id', {
+          eventId: 'e.id',
+          condition: `id BETWEEN (left(e.id::text, 19) || '0000-000000000000')::uuid
+        AND (left(e.id::text, 19) || 'ffff-ffffffffffff')::uuid AND id %1$s`,
+        })}) d) = 0
+    ),
+    counted AS (
+      UPDATE events SET added = added + 1, unmatched = false
+      WHERE id = ANY (ARRAY(SELECT id FROM chosen)) AND id %1$s
+    )
+    INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at, created_at)
+    SELECT ${addedId('c.id', 'c.added', 'c.webhook_id')}, c.id, c.webhook_id, c.account_id, c.event, c.generation,
+      now(), clock_timestamp()
+    FROM chosen c ORDER BY c.id
+    RETURNING id
+  $sql$, within)
+  USING replay, webhook, events;
+END
+$$;
+REVOKE EXECUTE ON FUNCTION deliver_missed(uuid, bigint, uuid[]) FROM PUBLIC;
 `;

@@ -156,4 +156,10 @@ REVOKE EXECUTE ON FUNCTION tell_of_webhook(bigint, text, timestamptz, timestampt
     'ExtraAttempts1764223200031',
     'ALTER TABLE deliveries ADD COLUMN resumes_at timestamptz, ADD COLUMN extra_attempts integer',
   ),
+
+  /** Replays that send a subscription the events that it has missed. `after` of such a part is an event. */
+  migrationOf(
+    'MissedEvents1764230400011',
+    'ALTER TABLE replays ADD COLUMN missed boolean NOT NULL DEFAULT false',
+  ),
 ];

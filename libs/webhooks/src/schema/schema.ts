@@ -38,6 +38,7 @@ export const webhooksSchema: DatabaseSchema = {
     'tell_of_webhook(bigint,text,timestamp with time zone,timestamp with time zone)': {
       worker: 'EXECUTE',
     },
+    'deliver_missed(uuid,bigint,uuid[])': { worker: 'EXECUTE' },
   },
   script: functions,
 };

@@ -70,7 +70,7 @@ export class DeliveriesService {
     filter: DeliveryFilter,
   ): Promise<(page: Page) => Promise<Found<Delivery>>> {
     const webhook = await this.webhooks.get(accountId, webhookId);
-    return (page) => this.store.list({ ...filter, webhook }, page);
+    return (page) => this.store.list({ ...filter, accountId, webhook }, page);
   }
 
   /**

@@ -10,13 +10,15 @@ export interface DeliveriesUnderTest {
   switchOff: (webhookId: string) => Promise<void>;
   /** @returns the id of a new delivery */
   aDelivery: (webhookId: string, state: StoredState) => Promise<string>;
+  /** Gives the event of a delivery a producer's key and data. */
+  reported: (deliveryId: string, producerId: string, data: string) => Promise<void>;
   /** Records attempts, numbered from 1, with these statuses. */
   attempted: (deliveryId: string, statuses: number[]) => Promise<void>;
 }
 
 /** What every implementation of {@link DeliveryStore} must do. */
 export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
-  const { store, aSubscription, switchOff, aDelivery, attempted } = underTest;
+  const { store, aSubscription, switchOff, aDelivery, attempted, reported } = underTest;
 
   it('finds a delivery for its account or for any account, but not for another', async () => {
     const { accountId, webhookId } = await aSubscription();
@@ -77,6 +79,39 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     expect((await store().find(failed, accountId))?.lastAttempt?.status).toBe(503);
     const everybody = await store().list({}, { limit: 2 });
     expect(everybody.rows.map(({ webhookId: of }) => of)).toEqual([other.webhookId, webhookId]);
+  });
+
+  it("lists deliveries by their event's key, and by a text in its data", async () => {
+    const { accountId, webhookId } = await aSubscription();
+    const other = await aSubscription();
+    const theirs = await aDelivery(other.webhookId, 'succeeded');
+    await reported(theirs, 'key', '{"call": "50%_\\u00e9"}');
+    const ids: string[] = [];
+    for (const data of ['{"call": "50%_\\u00e9"}', '{"call":"50%x\\u00e9"}', '{"call": "Call"}']) {
+      ids.unshift(await aDelivery(webhookId, 'succeeded'));
+      await reported(ids[0]!, ids.length === 1 ? 'key' : `key-${ids.length}`, data);
+    }
+    const [third, second, first] = ids;
+    const listed = async (filter: DeliveryFilter, page = {}) =>
+      (await store().list({ accountId, ...filter }, { limit: 10, ...page })).rows.map(
+        ({ id }) => id,
+      );
+    const webhook = { id: webhookId };
+    for (const of of [{}, { webhook }, { webhook, state: 'succeeded' }]) {
+      expect(await listed({ ...of, producerId: 'key' })).toEqual([first]);
+      expect(await listed({ ...of, contains: '50%' })).toEqual([second, first]);
+      expect(await listed({ ...of, contains: '50%_' })).toEqual([first]);
+      expect(await listed({ ...of, contains: '\\u00e9"}' })).toEqual([second, first]);
+      expect(await listed({ ...of, contains: 'Call' })).toEqual([third]);
+      expect(await listed({ ...of, contains: '50%', producerId: 'key-2' })).toEqual([second]);
+    }
+    expect(await listed({ contains: '50%' }, { limit: 1, after: second })).toEqual([first]);
+    expect(await listed({ producerId: 'key' }, { after: first })).toEqual([]);
+    expect(await listed({ producerId: 'unknown' })).toEqual([]);
+    expect(await listed({ contains: 'é' })).toEqual([]);
+    const everybody = await store().list({ producerId: 'key' }, { limit: 10 });
+    expect(everybody.rows.map(({ id }) => id)).toEqual([first, theirs]);
+    expect(await listed({ webhook: { id: other.webhookId }, producerId: 'key' })).toEqual([]);
   });
 
   it('reads attempts by number, after a given one', async () => {

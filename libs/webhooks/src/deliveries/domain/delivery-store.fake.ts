@@ -18,6 +18,8 @@ interface FakeSubscription {
 export class FakeDeliveryStore extends DeliveryStore {
   readonly subscriptions = new Map<string, FakeSubscription>();
   readonly attempts = new Map<string, Attempt[]>();
+  /** The data of events. */
+  readonly data = new Map<string, string>();
   /** Oldest first. */
   private readonly all: Delivery[] = [];
 
@@ -33,10 +35,9 @@ export class FakeDeliveryStore extends DeliveryStore {
     return delivery;
   }
 
-  override list(
-    { accountId, webhook, state, event, status, since, until }: DeliveryFilter,
-    { after, limit }: Page,
-  ): Promise<Found<Delivery>> {
+  override list(filter: DeliveryFilter, { after, limit }: Page): Promise<Found<Delivery>> {
+    const { accountId, webhook, state, event, status, since, until } = filter;
+    const { producerId, contains = '' } = filter;
     const newestFirst = this.all.toReversed();
     const start = newestFirst.findIndex((delivery) => delivery.id === after) + 1;
     const rows = newestFirst
@@ -48,6 +49,8 @@ export class FakeDeliveryStore extends DeliveryStore {
           (status === undefined || hasResult(this.attempts.get(delivery.id)?.at(-1), status)) &&
           (state === undefined || delivery.state === state) &&
           (event === undefined || delivery.event === event) &&
+          (producerId === undefined || delivery.producerId === producerId) &&
+          (this.data.get(delivery.eventId) ?? '{}').includes(contains) &&
           (since === undefined || delivery.createdAt >= since) &&
           (until === undefined || delivery.createdAt < until),
       );

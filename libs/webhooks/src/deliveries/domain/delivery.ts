@@ -40,6 +40,8 @@ export interface Delivery {
   createdAt: Date;
   completedAt?: Date;
   test: boolean;
+  /** The body that its target gets, if it was asked for and the event is still there: JSON text. */
+  notification?: string;
 }
 
 /** Why an attempt got no answer. */
@@ -104,6 +106,12 @@ export interface DeliveryFilter {
   accountId?: string;
   webhook?: Pick<Webhook, 'id'> & Partial<Pick<Webhook, 'createdAt'>>;
   applicationId?: string;
+  /** The producer's key of the event. */
+  producerId?: string;
+  /** A text in the event's data, as they were sent. */
+  contains?: string;
+  /** Adds the notifications. */
+  withNotification?: boolean;
   state?: string;
   event?: string;
   /** The result of the last attempt: a status such as `404`, a class such as `5xx`, an error, or `failed`. */

@@ -6,6 +6,7 @@ import {
   type HrefBuilder,
   Idempotent,
   listed,
+  listedOrExported,
   located,
   NoRouteError,
   type Once,
@@ -16,6 +17,7 @@ import {
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser, LimitedTo } from '#libs/identity/http';
 import { oneOf, type Page, string } from '#libs/kernel';
+import { CONTAINED_TEXT } from './contained-text.js';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { type Delivery, DELIVERY_STATES, type DeliveryFilter } from '../domain/delivery.js';
 import { RESULT } from './last-result.js';
@@ -29,6 +31,8 @@ const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
 const SENDS = { ...TESTS, what: 'delivery sent at once' };
 
 const STATE = oneOf(DELIVERY_STATES);
+const INCLUDE = oneOf(['notification']);
+const PLAIN_VIEW = DeliveryView.without('notification');
 const ATTEMPT = string().and('format', 'must be an id', (text) => /^\d{1,9}$/.test(text));
 
 /** A customer's deliveries, and their attempts. */
@@ -49,18 +53,18 @@ export class DeliveriesController {
       applicationId,
     });
     const read = (of: Page) => this.deliveries.list({ ...filter, ...place }, of);
-    return listed(page, read, DeliveryView);
+    return listedOrExported(page, read, viewFor(filter), 'deliveries');
   }
 
   @Get('webhooks/:id/deliveries')
   async listOf(
     @Param('id') webhookId: string,
     @CurrentUser() user: Principal,
-    @QueryOf((query) => ({ page: query.page(), filter: filterOf(query) }))
+    @QueryOf((query) => ({ page: query.exportablePage(), filter: filterOf(query) }))
     { page, filter }: { page: Page; filter: DeliveryFilter },
   ): Promise<Answer> {
     const read = await this.deliveries.listOf(user.userId, webhookId, filter);
-    return listed(page, read, DeliveryView);
+    return listedOrExported(page, read, viewFor(filter), 'deliveries');
   }
 
   @Get('deliveries/:id')
@@ -154,18 +158,25 @@ export class DeliveriesController {
   }
 }
 
+function viewFor({ withNotification = false }: DeliveryFilter) {
+  return withNotification ? DeliveryView : PLAIN_VIEW;
+}
+
 function filterOf(query: QueryReader): DeliveryFilter {
   const filter = {
     state: query.filter('state', STATE),
     event: query.filter('event', eventKindPart),
     status: query.filter('status', RESULT),
+    producerId: query.text('producerId'),
+    contains: query.valid('contains', CONTAINED_TEXT),
   };
-  return { ...given(filter), ...query.times() };
+  const withNotification = query.valid('include', INCLUDE) !== undefined;
+  return { ...given(filter), ...query.times(), ...(withNotification && { withNotification }) };
 }
 
 function readQuery(query: QueryReader) {
   return {
-    page: query.page(),
+    page: query.exportablePage(),
     filter: filterOf(query),
     accountId: query.numericId('accountId'),
     webhookId: query.numericId('webhookId'),

@@ -2,6 +2,7 @@ import {
   AddressSchema,
   describeError,
   describeRoutes,
+  EXPORTABLE_PAGE,
   NEWEST_PAGE,
   schema,
   TIMES,
@@ -13,6 +14,7 @@ import {
 } from '../domain/deliveries.service.js';
 import { ATTEMPT_ERRORS, DELIVERY_STATES } from '../domain/delivery.js';
 import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
+import { CONTAINS } from './contained-text.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './delivery.view.js';
 import { NOTIFICATION_LOOP } from './starts-sending.js';
@@ -56,8 +58,18 @@ const FILTERS = {
       `error (${ATTEMPT_ERRORS.join(', ')}), or \`failed\` for all but 2xx.`,
     schema: schema.text('', '5xx'),
   },
+  producerId: {
+    about: "Of events with this key of the producer's.",
+    schema: schema.text('', 'cdr-8c1f3a'),
+  },
+  contains: CONTAINS,
+  include: {
+    about:
+      'Adds the `notification` of each. A page that has more than about 1 MiB of them ends earlier.',
+    schema: schema.choice('', ['notification']),
+  },
   ...TIMES,
-  ...NEWEST_PAGE,
+  ...EXPORTABLE_PAGE,
 };
 
 /** The deliveries' part of the API description. */
@@ -82,7 +94,8 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
         ...FILTERS,
       },
       answer: schema.arrayOf(DeliveryView.schema),
-      headers: ['Link'],
+      isExported: true,
+      headers: ['Link', 'Switchhook-Searched-To'],
     },
     listOf: {
       summary: "List a subscription's deliveries",
@@ -90,7 +103,8 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
       path: OF_SUBSCRIPTION,
       query: FILTERS,
       answer: schema.arrayOf(DeliveryView.schema),
-      headers: ['Link'],
+      isExported: true,
+      headers: ['Link', 'Switchhook-Searched-To'],
     },
     show: {
       summary: 'Show a delivery',

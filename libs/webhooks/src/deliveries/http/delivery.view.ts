@@ -1,5 +1,6 @@
 import { computed, schema, viewOf } from '#libs/http';
 import type { Principal } from '#libs/identity';
+import { RawJson } from '#libs/kernel';
 import { isPublicAddress } from '#libs/outbound';
 import type {
   Attempt,
@@ -95,6 +96,16 @@ export const DeliveryView = viewOf<Delivery>()('Delivery', {
   createdAt: schema.time('When the event was accepted.'),
   completedAt: optional(schema.time('When it ended.')),
   test: schema.flag('Whether it was asked for as a test.', false),
+  notification: computed(
+    optional(
+      schema.anyObject(
+        "The body that its target gets, with the subscription's present `name` and `payload`; only with " +
+          '`include=notification`.',
+        { id: '019a0b1c-2d3e-7f40-8a51-b26c73d84e95', data: { callId: '8c1f3a' } },
+      ),
+    ),
+    ({ notification }) => (notification === undefined ? undefined : new RawJson(notification)),
+  ),
 });
 
 const ms = (about: string) => optional(schema.integer(about, 12));

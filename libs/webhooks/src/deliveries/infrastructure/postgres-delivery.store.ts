@@ -17,24 +17,24 @@ import {
   type DeliveryFilter,
   type DeliveryState,
   DeliveryStore,
-  MAX_ADDED,
   type TestEvent,
 } from '../domain/delivery.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { boundsOf } from '../../partitions/row-lookups.js';
 import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
-import { daysListed, firstDayOf, newestFirst, type Span } from '../../partitions/partition-days.js';
+import type { Span } from '../../partitions/partition-days.js';
 import {
   areFew,
-  DAYS_LISTED,
   deliveryOf,
-  deliveryTo,
+  deliveryWithNotification,
   FIND_DELIVERY,
   IS_LEASED,
   isDeliveryState,
   listDeliveries,
   type MadeTogether,
 } from './shown-delivery.statements.js';
+import { addedId, deliveryTo } from './missed-events.statements.js';
+import { partsOf } from './list-parts.js';
 import { attemptOf, LIST_ATTEMPTS } from './attempts.statements.js';
 
 /** Whether a delivery may go onto the queue at once, and the timeout of subscriptions without one, for its lease. */
@@ -53,14 +53,7 @@ const queueLease = (may: string): string => `LATERAL (
 
 const NUMBER_OF_LEASE = '(lease.ends IS NOT NULL)::integer';
 
-/** The counters of ids that `ACCEPT_EVENTS` creates are far below: new_uuid() has 20 bits for them. */
-const LAST_COUNTER = 0xfffff;
-
-/**
- * The id shares the prefix of the event's, like those that are created with it, and comes after them and after
- * others that were added earlier. The caller has locked the event, so a second one for the same subscription
- * is not created.
- */
+/** The caller has locked the event, so a second one for the same subscription is not created. */
 export const CREATE_DELIVERY = statement<
   Queueing & MadeTogether & { eventId: string; webhookId: string },
   StartedRow
@@ -72,8 +65,7 @@ WITH counted AS (
 made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at,
     claimed_until, takes, created_at)
-  SELECT (left(e.id::text, 19) || '8' || to_hex(${LAST_COUNTER - MAX_ADDED} + least(e.added, ${MAX_ADDED}))
-      || right(md5(e.id::text || w.id), 10))::uuid, e.id, w.id, e.account_id,
+  SELECT ${addedId('e.id', 'e.added', 'w.id')}, e.id, w.id, e.account_id,
     e.event, w.generation, coalesce(lease.ends, now()), lease.ends, ${NUMBER_OF_LEASE},
     -- Not now(): others that have waited for the event's lock began their transactions in another order.
     clock_timestamp()
@@ -183,28 +175,33 @@ export class PostgresDeliveryStore extends DeliveryStore {
   }
 
   async list(filter: DeliveryFilter, page: Page): Promise<Found<Delivery>> {
-    const { accountId, webhook, applicationId, state, event, status } = filter;
+    const { accountId, webhook, applicationId, contains, state, event, status } = filter;
+    const { withNotification: notifications = false } = filter;
     if (state !== undefined && !isDeliveryState(state)) return { rows: [] };
-    const { first, last } = daysListed(filter, page.after);
-    const spans = newestFirst(this.transactions.query, 'deliveries', DAYS_LISTED, {
-      first: Math.max(first, webhook?.createdAt ? firstDayOf(webhook.createdAt) : 0),
-      last,
-    });
+    const { parts, end } = await partsOf(this.transactions.query, filter, page);
     const values = { accountId, webhookId: webhook?.id, applicationId, event, status };
     const owner = webhook ? 'webhook' : accountId === undefined ? undefined : 'account';
-    const found = await scanPage(page.limit, spans, async (span, limit) => {
+    const searches = contains !== undefined;
+    const found = await scanPage(page.limit, parts, async ({ span, ...part }, limit) => {
       const indexed =
         webhook && state && (await this.areFew(webhook, state, span)) ? state : undefined;
-      return this.transactions.query(listDeliveries(indexed, span, owner), {
-        ...values,
-        after: page.after,
-        limit,
-        state,
-        since: filter.since?.toISOString(),
-        until: filter.until?.toISOString(),
-      });
+      return this.transactions.query(
+        listDeliveries(indexed, span, owner, { searches, notifications }),
+        {
+          ...values,
+          ...{ state, limit, after: part.after, eventIds: part.eventIds },
+          since: part.since?.toISOString(),
+          until: filter.until?.toISOString(),
+          ...(searches && { contains }),
+        },
+      );
     });
-    return { ...found, rows: found.rows.map(deliveryOf) };
+    const isOver = found.stoppedAt !== undefined || found.rows.length >= page.limit;
+    return {
+      ...found,
+      rows: found.rows.map(notifications ? deliveryWithNotification : deliveryOf),
+      ...(!isOver && end !== undefined && { stoppedAt: end }),
+    };
   }
 
   private async areFew(

@@ -1,9 +1,16 @@
 import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
-import { type RowOf, statement, withoutNulls } from '#libs/runtime';
+import { prepared, type RowOf, statement, withoutNulls } from '#libs/runtime';
 import type { AttemptError, Delivery, DeliveryState, LastAttempt } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
+import { notificationBody } from '../domain/notification-body.js';
 import { hasResult } from './attempts.statements.js';
-import { ownedRows } from '../../partitions/row-lookups.js';
+import {
+  CONTAINS,
+  isFound,
+  isLastOf,
+  ownedRows,
+  withinBytes,
+} from '../../partitions/row-lookups.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/infrastructure/webhook-flow.js';
 
@@ -43,12 +50,23 @@ interface Bounds {
 }
 
 /** A delivery as {@link shown} selects it. */
-export type DeliveryRow = RowOf<Omit<Delivery, 'lastAttempt'>> & {
+export type DeliveryRow = RowOf<Omit<Delivery, 'lastAttempt' | 'notification'>> & {
   lastAt: Date | null;
   lastDurationMs: number | null;
   lastStatus: number | null;
   lastError: AttemptError | null;
 };
+
+/** What the notification has besides the columns of {@link DeliveryRow}. */
+interface NotificationColumns {
+  accountId: string;
+  occurredAt: Date | null;
+  data: string | null;
+  name: string | null;
+  payload: string | null;
+}
+
+const NOTIFICATION = `d.account_id AS "accountId", e.occurred_at AS "occurredAt", e.data, w.name, w.payload,`;
 
 /** Bounds for the deliveries of a span. */
 export const boundsOfSpan = (span: Span): Bounds => ({
@@ -103,34 +121,16 @@ export const DELIVERIES_OF_EVENT = statement<
   },
   `(
     SELECT * FROM (
-      SELECT *, row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber", event_id = @eventId AS matches
+      SELECT *, ${isLastOf('id DESC')}, event_id = @eventId AS matches
       FROM deliveries
       WHERE id BETWEEN @least::uuid AND @greatest::uuid AND (@after::uuid IS NULL OR id < @after)
       ORDER BY id DESC LIMIT ${MAX_SCANNED_ROWS}
     ) AS scanned
-    WHERE matches OR "rowNumber" = ${MAX_SCANNED_ROWS} ORDER BY id DESC LIMIT @limit
+    WHERE matches OR "isLast" ORDER BY id DESC LIMIT @limit
   )`,
-  'd."rowNumber", d.matches,',
+  'd."isLast", d.matches,',
 )}
   ORDER BY d.id DESC`);
-
-/**
- * The first delivery of event `@eventId` to a subscription. BETWEEN hides from the planner that all rows have one
- * subscription, so that it uses the index that begins with it.
- */
-export function deliveryTo(webhookId: string): string {
-  return `SELECT id FROM deliveries
-    WHERE webhook_id BETWEEN ${webhookId} AND ${webhookId}
-      AND id BETWEEN @least::uuid AND @greatest::uuid AND event_id = @eventId
-    ORDER BY webhook_id, id LIMIT 1`;
-}
-
-export const FIND_DELIVERY_IDS = statement<
-  MadeTogether & { eventId: string; webhookIds: string[] },
-  { webhookId: string; deliveryId: string }
->(`
-SELECT w.id AS "webhookId", d.id AS "deliveryId"
-FROM unnest(@webhookIds::bigint[]) AS w(id) CROSS JOIN LATERAL (${deliveryTo('w.id')}) d`);
 
 export const FIND_DELIVERY = statement<
   MadeTogether & { id: string; accountId: string | undefined },
@@ -185,7 +185,23 @@ interface DeliveriesPage {
   status: string | undefined;
   since: string | undefined;
   until: string | undefined;
+  /** Limits the list to deliveries of these events; undefined for no limit. */
+  eventIds: string[] | undefined;
+  /** If the events' data are searched. */
+  contains?: string;
 }
+
+/** The events with a producer's key, newest first. */
+export const EVENTS_OF_KEY = prepared<
+  { producerId: string; accountId: string | undefined },
+  { id: string }
+>(
+  'events.of-key',
+  `
+SELECT event_id AS id FROM event_keys
+WHERE producer_id = @producerId AND (@accountId::bigint IS NULL OR account_id = @accountId)
+ORDER BY event_id DESC`,
+);
 
 /** A page reads nothing of a subscription that is another account's. */
 const IS_OWN = `(@webhookId::bigint IS NULL OR @accountId::bigint IS NULL OR EXISTS (
@@ -197,12 +213,17 @@ const IS_OWN = `(@webhookId::bigint IS NULL OR @accountId::bigint IS NULL OR EXI
  * event of each one even if no filter needs them.
  * @param state the state to find by the index of a subscription; undefined to read all deliveries in order
  * @param owner whose deliveries; undefined for those of everybody
+ * @param list `searches`: whether the data of their events are searched for a text; `notifications`: whether what
+ *   their notifications consist of is read
  */
 export function listDeliveries(
   state: DeliveryState | undefined,
   span: Span,
   owner: 'webhook' | 'account' | undefined,
+  list: { searches?: boolean; notifications?: boolean } = {},
 ) {
+  const { searches = false, notifications = false } = list;
+  const readsData = searches || notifications;
   const stored = state && STORED_AS[state];
   // OFFSET 0 keeps the planner from choosing the list's order, which reads rows of all other states.
   const isSorted = state !== undefined && SORTED[state] !== undefined;
@@ -215,11 +236,7 @@ export function listDeliveries(
     IS_OWN,
     ...(stored === undefined ? [] : [stored]),
   ];
-  return statement<DeliveriesPage, DeliveryRow & ScannedRow>(`${shown(
-    boundsOfSpan(span),
-    `(
-    SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY ${order})::integer AS "rowNumber",
+  const rows = `SELECT d.*, ${readsData ? 'e.data' : isLastOf(order)},
         (@state::text IS NULL OR ${SHOWN_STATE} = @state)
           AND (@event::text IS NULL OR d.event = @event)
           -- Not EXISTS, for which the planner would read all events of these days into a hash table.
@@ -227,19 +244,32 @@ export function listDeliveries(
             SELECT e.application_id = @applicationId FROM events e
             WHERE e.id = d.event_id AND ${within('e.id', span)}
           ), false))
-          AND ${hasResult('d.id', span)} AS matches
+          AND (@eventIds::uuid[] IS NULL OR d.event_id = ANY (@eventIds))
+          AND ${hasResult('d.id', span)} AS selected
       FROM (
         SELECT * FROM deliveries d WHERE ${conditions.join('\n          AND ')} ${isSorted ? 'OFFSET 0' : ''}
       ) d ${WITH_SUBSCRIPTION}
+      ${readsData ? `LEFT JOIN LATERAL (SELECT data FROM events WHERE id = d.event_id AND ${within('id', span)} LIMIT 1) e ON true` : ''}
       WHERE (@after::uuid IS NULL OR d.id < @after)
         AND (@since::timestamptz IS NULL OR (d.created_at >= @since AND d.id >= least_uuid(@since)))
         AND (@until::timestamptz IS NULL
           OR (d.created_at < @until AND d.id < least_uuid(@until + interval '1 ms')))
-      ORDER BY ${order} LIMIT ${MAX_SCANNED_ROWS}
+      ORDER BY ${order} LIMIT ${MAX_SCANNED_ROWS}`;
+  const found = isFound(searches ? [CONTAINS] : [], { isRead: readsData });
+  return statement<
+    DeliveriesPage,
+    DeliveryRow & Partial<NotificationColumns> & ScannedRow
+  >(`${shown(
+    boundsOfSpan(span),
+    `(
+    SELECT * FROM (
+      SELECT *, ${found} AS matches FROM (
+      ${readsData ? withinBytes(rows, order, { returns: notifications }) : rows}
+      ) AS d
     ) AS d
-    WHERE matches OR "rowNumber" = ${MAX_SCANNED_ROWS} ORDER BY ${order} LIMIT @limit
+    WHERE matches OR "isLast" ORDER BY ${order} LIMIT @limit
   )`,
-    'd."rowNumber", d.matches,',
+    `${notifications ? NOTIFICATION : ''} d."isLast", d.matches,`,
   )}
   ORDER BY d.id DESC`);
 }
@@ -249,10 +279,27 @@ export function isDeliveryState(text: string): text is DeliveryState {
   return Object.hasOwn(STORED_AS, text);
 }
 
+/** A delivery with its notification, which it does not have if its event is gone. */
+export function deliveryWithNotification(
+  row: DeliveryRow & Partial<NotificationColumns>,
+): Delivery {
+  const { accountId, occurredAt, data, name, payload, ...others } = row;
+  const delivery = deliveryOf(others);
+  if (accountId === undefined || !occurredAt || typeof data !== 'string') return delivery;
+  const { id, event, resource, applicationId, test } = delivery;
+  const notification = notificationBody({
+    ...{ id, event, resource, accountId, occurredAt, test, data },
+    ...(applicationId !== undefined && { applicationId }),
+    ...(typeof name === 'string' && { name }),
+    ...(typeof payload === 'string' && { payload }),
+  });
+  return { ...delivery, notification };
+}
+
 export function deliveryOf(row: DeliveryRow): Delivery {
   const { lastAt, lastDurationMs, lastStatus, lastError, ...others } = row;
   return {
-    ...withoutNulls<Omit<Delivery, 'lastAttempt'>>(others),
+    ...withoutNulls<Omit<Delivery, 'lastAttempt' | 'notification'>>(others),
     targetUrl: shownTargetUrl(row.targetUrl),
     ...(lastAt && {
       lastAttempt: withoutNulls<LastAttempt>({

@@ -1,4 +1,4 @@
-import { ALL_RESOURCES, type EventKind, type EventResource } from './event-kinds.js';
+import { ALL_RESOURCES, type EventKind, type EventResource, isNoticeKind } from './event-kinds.js';
 
 /**
  * Which subscriptions an event is sent to: the one rule, in TypeScript for an event and a subscription, and in SQL for
@@ -18,6 +18,9 @@ interface MatchedEvent {
   test: boolean;
 }
 
+/** An event, and its data if {@link isJudgedByData}. */
+export type JudgedEvent = MatchedEvent & { data?: string };
+
 interface MatchedSubscription {
   event: EventKind;
   /** As `parseResources` returns it. */
@@ -27,6 +30,12 @@ interface MatchedSubscription {
   enabled: boolean;
   createdAt: Date;
 }
+
+/** A subscription that may have missed events of its account. */
+export type MissingSubscription = Omit<MatchedSubscription, 'enabled'> & {
+  id: string;
+  accountId: string;
+};
 
 /** Why an event cannot be sent to a subscription. */
 export type Mismatch =
@@ -43,6 +52,30 @@ export function mismatchOf(
   const msBefore = createdAt.getTime() - event.createdAt.getTime();
   if (msBefore > MAX_DAYS_BEFORE * DAY_MS) return 'created_much_later';
   return contentMismatch(event, subscription);
+}
+
+/**
+ * Whether a subscription has missed an event of its account of which it has no delivery. Statements only select what may
+ * be missed, so that each event is judged here.
+ */
+export function isMissedBy(subscription: MissingSubscription, event: JudgedEvent): boolean {
+  return mismatchOf(event, subscription) === undefined && !isAbout(subscription.id, event);
+}
+
+/** Whether {@link isMissedBy} needs the data of events. */
+export function isJudgedByData({ event }: MissingSubscription): boolean {
+  return isNoticeKind(event);
+}
+
+/** Whether the event is a notice about the subscription, which is told of others only. */
+export function isAbout(subscriptionId: string, { event, data = '{}' }: JudgedEvent): boolean {
+  if (!isNoticeKind(event)) return false;
+  return (JSON.parse(data) as { webhookId?: string }).webhookId === subscriptionId;
+}
+
+/** The earliest time of events that a subscription can have missed. */
+export function earliestMissed({ createdAt }: MissingSubscription): Date {
+  return new Date(createdAt.getTime() - MAX_DAYS_BEFORE * DAY_MS);
 }
 
 function contentMismatch(

@@ -5,6 +5,7 @@ import type {
   ReportedKind,
   Resource,
 } from '../../event-kinds/domain/event-kinds.js';
+import type { MissingSubscription } from '../../event-kinds/domain/matching.js';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
 
 /** An event as its producer reports it. `data` is JSON text, byte for byte as sent. */
@@ -28,7 +29,7 @@ export type Acceptance =
 /** Why a well-formed event is refused. */
 export type Refusal = 'unknown_application' | 'unknown_account' | 'accounts_differ';
 
-/** A stored event, without its data. */
+/** A stored event, with its data only if they were asked for. */
 export interface EventHead {
   id: string;
   accountId: string;
@@ -40,11 +41,12 @@ export interface EventHead {
   createdAt: Date;
   /** Whether it is a sample for a customer's test, not an event of the platform. */
   test: boolean;
+  /** JSON text. */
+  data?: string;
 }
 
 /** A stored event. */
 export interface StoredEvent extends EventHead {
-  /** JSON text. */
   data: string;
   /** How many deliveries were added since its acceptance, of at most `MAX_ADDED`. */
   added: number;
@@ -58,6 +60,12 @@ export interface EventFilter {
   producerId?: string;
   /** Whether the event matched no subscription when it was accepted. */
   unmatched?: boolean;
+  /** A text in its data, as they were sent. */
+  contains?: string;
+  /** A subscription of the account that the event is for, and that has no delivery of it. */
+  missedBy?: MissingSubscription;
+  /** Adds the events' data. */
+  withData?: boolean;
   /** Accepted at or after. */
   since?: Date;
   /** Accepted before. */

@@ -88,6 +88,28 @@ export function eventsContract({ store, reader, anAccount }: EventsUnderTest): v
     expect(await listed({ since: before })).toEqual([last, call, sms]);
   });
 
+  it('lists the events whose data contain a text, as it was sent', async () => {
+    const account = await anAccount();
+    const [first, second, third] = [
+      await accepted(anEvent(account, { data: '{"call": "50%_\\u00e9"}' })),
+      await accepted(anEvent(account, { data: '{"call":"50%x\\u00e9"}', event: 'smsdlr' })),
+      await accepted(anEvent(account, { data: '{"call": "Call"}' })),
+    ];
+    await accepted(anEvent(await anAccount(), { data: '{"call": "50%_"}' }));
+    const listed = async (filter: EventFilter, page = {}) =>
+      (await reader().list(account, filter, { limit: 10, ...page })).rows.map(({ id }) => id);
+    expect(await listed({ contains: '50%' })).toEqual([second, first]);
+    expect(await listed({ contains: '50%' }, { limit: 1 })).toEqual([second]);
+    expect(await listed({ contains: '50%' }, { after: second })).toEqual([first]);
+    expect(await listed({ contains: '50%', event: 'cdrCreated' })).toEqual([first]);
+    expect(await listed({ contains: '50%_' })).toEqual([first]);
+    expect(await listed({ contains: '\\u00e9"}' })).toEqual([second, first]);
+    expect(await listed({ contains: 'é' })).toEqual([]);
+    expect(await listed({ contains: 'Call' })).toEqual([third]);
+    const all = await reader().list(undefined, { contains: '"Call"' }, { limit: 1_000 });
+    expect(all.rows.map(({ id }) => id)).toContain(third);
+  });
+
   it('lists the events that matched no subscription, or those that did', async () => {
     for (const [account, event] of [
       [await anAccount(), 'none'],

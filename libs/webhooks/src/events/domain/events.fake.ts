@@ -11,6 +11,7 @@ import {
   type ReportedEvent,
   type StoredEvent,
 } from './event.js';
+import { isMissedBy } from '../../event-kinds/domain/matching.js';
 
 /** Accepts events into memory. Each goes to all subscriptions of its account. */
 export class FakeEventStore extends EventStore {
@@ -62,9 +63,11 @@ export class FakeEventReader extends EventReader {
 
   override list(
     accountId: string | undefined,
-    { event, resource, applicationId, producerId, unmatched, since, until }: EventFilter,
+    filter: EventFilter,
     { after, limit }: Page,
   ): Promise<Found<EventHead>> {
+    const { event, resource, applicationId, producerId, unmatched, since, until } = filter;
+    const { contains = '', missedBy } = filter;
     const newestFirst = this.of(accountId).toReversed();
     const start = newestFirst.findIndex(({ id }) => id === after) + 1;
     const rows = newestFirst
@@ -76,6 +79,8 @@ export class FakeEventReader extends EventReader {
           (applicationId === undefined || one.applicationId === applicationId) &&
           (producerId === undefined || one.producerId === producerId) &&
           (unmatched === undefined || this.isUnmatched(one) === unmatched) &&
+          one.data.includes(contains) &&
+          (!missedBy || (isMissedBy(missedBy, one) && !this.isTold(one, missedBy))) &&
           (since === undefined || one.createdAt >= since) &&
           (until === undefined || one.createdAt < until),
       );
@@ -98,6 +103,10 @@ export class FakeEventReader extends EventReader {
 
   private toldOf(eventId: string): Delivery[] {
     return this.store.deliveries.filter((one) => one.eventId === eventId).toReversed();
+  }
+
+  private isTold({ id }: StoredEvent, webhook: { id: string }): boolean {
+    return this.toldOf(id).some(({ webhookId }) => webhookId === webhook.id);
   }
 
   private isUnmatched({ id }: StoredEvent): boolean {

@@ -96,6 +96,20 @@ it('counts no subscription as left out of a test', async () => {
   expect((await events.show(id, ACCOUNT)).unmatched).toEqual([]);
 });
 
+it('lists the events that a subscription has missed', async () => {
+  const [told, untold] = [await anEvent(), await anEvent()];
+  const later = await aWebhook();
+  store.deliveries.push(deliveries.deliver(later, { eventId: told }));
+  const missed = async (account: string | undefined, missedBy: string, filter = {}) =>
+    (await events.list(account, { ...filter, missedBy }, { limit: 10 })).rows.map(({ id }) => id);
+  expect(await missed(ACCOUNT, later)).toEqual([untold]);
+  expect(await missed(undefined, later)).toEqual([untold]);
+  expect(await missed(ACCOUNT, await aWebhook({ event: 'smsdlr' }))).toEqual([]);
+  expect(await missed(ACCOUNT, await aWebhook({ enabled: false }))).toEqual([untold, told]);
+  for (const unknown of ['999', 'x', '0']) expect(await missed(ACCOUNT, unknown)).toEqual([]);
+  expect(await missed('2', later)).toEqual([]);
+});
+
 it('sends a missed event to a subscription, and records it', async () => {
   const id = await anEvent();
   const later = await aWebhook();

@@ -22,8 +22,8 @@ import {
   type ReportedEvent,
   type StoredEvent,
 } from './event.js';
-import { isNoticeKind } from '../../event-kinds/domain/event-kinds.js';
 import {
+  isAbout,
   MAX_DAYS_BEFORE,
   type Mismatch,
   mismatchOf,
@@ -48,10 +48,8 @@ export interface EventReport {
   unmatched: Unmatched[];
 }
 
-/** What the data of a notice says about which subscription. */
-interface NoticeData {
-  webhookId: string;
-}
+/** Filters of a list of events, with a subscription as its id. */
+export type EventQuery = Omit<EventFilter, 'missedBy'> & { missedBy?: string };
 
 const MISMATCHES: Record<Mismatch, string> = {
   created_much_later: `it was created more than ${MAX_DAYS_BEFORE} days later`,
@@ -106,8 +104,15 @@ export class EventsService {
   }
 
   /** Newest first. @param accountId the owner; undefined for any account */
-  list(accountId: string | undefined, filter: EventFilter, page: Page): Promise<Found<EventHead>> {
-    return this.reader.list(accountId, filter, page);
+  async list(
+    accountId: string | undefined,
+    { missedBy, ...filter }: EventQuery,
+    page: Page,
+  ): Promise<Found<EventHead>> {
+    if (missedBy === undefined) return this.reader.list(accountId, filter, page);
+    const webhook = await this.webhooks.lookUp(accountId, missedBy);
+    if (!webhook) return { rows: [] };
+    return this.reader.list(webhook.accountId, { ...filter, missedBy: webhook }, page);
   }
 
   /**
@@ -190,11 +195,8 @@ export class EventsService {
       event.id,
       audience.map(({ id }) => id),
     );
-    const left = new Set(told.keys());
-    // A subscription gets no notice about itself.
-    if (isNoticeKind(event.event)) left.add((JSON.parse(event.data) as NoticeData).webhookId);
     return audience
-      .filter((webhook) => !left.has(webhook.id))
+      .filter(({ id }) => !told.has(id) && !isAbout(id, event))
       .map((webhook) => ({ webhookId: webhook.id, reason: unmatchedReason(event, webhook) }));
   }
 }

@@ -78,6 +78,15 @@ export const EventView = viewOf<EventHead>()('Event', {
   producerId: optional(schema.text("The producer's key, if it has one.", 'cdr-8c1f3a')),
   occurredAt: schema.time('When it happened.'),
   createdAt: schema.time('When it was accepted.'),
+  data: computed(
+    optional(
+      schema.anyObject('As it was sent; only with `include=data`.', {
+        callId: '8c1f3a',
+        duration: 33258,
+      }),
+    ),
+    ({ data }) => (data === undefined ? undefined : new RawJson(data)),
+  ),
 });
 
 const REASONS: Record<UnmatchedReason, string> = {

@@ -9,6 +9,7 @@ import {
   isStrict,
   type JsonText,
   listed,
+  listedOrExported,
   MAX_DEPTH,
   NoRouteError,
   QueryOf,
@@ -21,6 +22,7 @@ import type { Principal } from '#libs/identity';
 import { CurrentUser, PlatformOnly } from '#libs/identity/http';
 import {
   type FieldFault,
+  oneOf,
   type Page,
   rawElements,
   rawMember,
@@ -28,8 +30,8 @@ import {
   UnavailableError,
   ValidationError,
 } from '#libs/kernel';
-import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
-import { EventsService } from '../domain/events.service.js';
+import type { Acceptance, ReportedEvent } from '../domain/event.js';
+import { type EventQuery, EventsService } from '../domain/events.service.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
 import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
 import { eventKindPart, resourcePart } from '../../event-kinds/http/choices.schema.js';
@@ -41,7 +43,11 @@ import {
   SHOWN,
   SingleEventView,
 } from './event.view.js';
+import { CONTAINED_TEXT } from '../../deliveries/http/contained-text.js';
 import { StartsSending } from '../../deliveries/http/starts-sending.js';
+
+const INCLUDE = oneOf(['data']);
+const PLAIN_VIEW = EventView.without('data');
 
 /** Accepts events from the platform, and shows them. */
 @Controller('v1/events')
@@ -95,7 +101,9 @@ export class EventsController {
     @QueryOf(readQuery) { page, filter, accountId }: ReturnType<typeof readQuery>,
   ): Answer {
     const owner = accountShown(accountId, user);
-    return listed(page, (of) => this.events.list(owner, filter, of), EventView);
+    const read = (of: Page) => this.events.list(owner, filter, of);
+    const view = filter.withData === true ? EventView : PLAIN_VIEW;
+    return listedOrExported(page, read, view, 'events');
   }
 
   @Get(':id')
@@ -123,16 +131,19 @@ export class EventsController {
 }
 
 function readQuery(query: QueryReader) {
-  const page = query.page();
-  const filter: EventFilter = {
+  const page = query.exportablePage();
+  const filter: EventQuery = {
     ...given({
       applicationId: query.numericId('applicationId'),
       unmatched: query.flag('unmatched'),
       event: query.filter('event', eventKindPart),
       resource: query.filter('resource', resourcePart),
       producerId: query.text('producerId'),
+      contains: query.valid('contains', CONTAINED_TEXT),
+      missedBy: query.numericId('missedBy'),
     }),
     ...query.times(),
+    ...(query.valid('include', INCLUDE) !== undefined && { withData: true }),
   };
   return { page, filter, accountId: query.numericId('accountId') };
 }

@@ -2,6 +2,7 @@ import {
   AddressSchema,
   describeError,
   describeRoutes,
+  EXPORTABLE_PAGE,
   NEWEST_PAGE,
   schema,
   TIMES,
@@ -15,6 +16,7 @@ import {
   EventView,
 } from './event.view.js';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
+import { CONTAINS } from '../../deliveries/http/contained-text.js';
 import { NOTIFICATION_LOOP } from '../../deliveries/http/starts-sending.js';
 import { SUBSCRIPTION_INACTIVE } from '../../deliveries/http/deliveries.openapi.js';
 import {
@@ -93,11 +95,24 @@ export const eventsRoutes = describeRoutes(EventsController, {
           about: 'Whether no subscription was told of it.',
           schema: schema.flag('', true),
         },
+        contains: CONTAINS,
+        missedBy: {
+          about:
+            'Which this subscription is for, as it is now, and of which it has no delivery: those from 30 days ' +
+            'before it was created.',
+          schema: schema.text('', '4711'),
+        },
+        include: {
+          about:
+            "Adds the events' `data`. A page that has more than about 1 MiB of them ends earlier.",
+          schema: schema.choice('', ['data']),
+        },
         ...TIMES,
-        ...NEWEST_PAGE,
+        ...EXPORTABLE_PAGE,
       },
       answer: schema.arrayOf(EventView.schema),
-      headers: ['Link'],
+      isExported: true,
+      headers: ['Link', 'Switchhook-Searched-To'],
     },
     show: {
       summary: 'Show an event',

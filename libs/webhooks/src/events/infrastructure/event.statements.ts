@@ -1,6 +1,13 @@
 import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { prepared, type RowOf, statement } from '#libs/runtime';
-import { ownedRows } from '../../partitions/row-lookups.js';
+import { IS_COVERED, isUntold } from '../../deliveries/infrastructure/missed-events.statements.js';
+import {
+  CONTAINS,
+  isFound,
+  isLastOf,
+  ownedRows,
+  withinBytes,
+} from '../../partitions/row-lookups.js';
 import { fromMatching } from '../../event-kinds/domain/matching.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
@@ -180,6 +187,9 @@ JOIN event_keys k USING (account_id, event, producer_id)`,
 const HEAD = `id, account_id AS "accountId", application_id AS "applicationId", event, resource,
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt"`;
 
+/** The names of {@link HEAD}. */
+const NAMES = `id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt"`;
+
 const FIND = `
 SELECT ${HEAD}, data, added
 FROM events WHERE id = @id AND (@accountId::bigint IS NULL OR account_id = @accountId)`;
@@ -208,30 +218,44 @@ interface EventsPage {
   until: string | undefined;
   /** Limits the list to these events; undefined for no limit. */
   ids: string[] | undefined;
+  /** If the list {@link EventsListed.searches}. */
+  contains?: string;
+  /** If the events are those that a subscription has {@link EventsListed.missed}: its id and resources. */
+  missedBy?: string;
+  resources?: string;
+}
+
+/** What kind of list {@link listEvents} makes. */
+interface EventsListed {
+  /** Whether they are the events of an account, and not of everybody. */
+  isOwned: boolean;
+  /** Whether only unmatched events are read, which an account has an index of. */
+  byIndex: boolean;
+  /** Whether the events' data are searched for a text. */
+  searches?: boolean;
+  /** Whether only events are listed of which a subscription was not told. */
+  missed?: boolean;
+  /** Whether the events' data are read. */
+  data?: boolean;
 }
 
 /**
  * Omits tests, which are not events of the platform. Not prepared, because a generic plan sorts all events
  * of the account.
- * @param isOwned whether they are the events of an account, and not of everybody
- * @param byIndex reads only unmatched events, which an account has an index of
  */
-export function listEvents(
-  span: Span,
-  { isOwned, byIndex }: { isOwned: boolean; byIndex: boolean },
-) {
+export function listEvents(span: Span, list: EventsListed) {
+  const { isOwned, byIndex, searches = false, missed = false, data = false } = list;
+  const readsData = searches || data;
   const owned = isOwned ? ownedRows('account_id', '@accountId') : undefined;
   const order = owned?.order ?? 'id DESC';
-  return statement<EventsPage, RowOf<EventHead> & ScannedRow>(`
-SELECT * FROM (
-  SELECT ${HEAD},
-    row_number() OVER (ORDER BY ${order})::integer AS "rowNumber",
+  const orderOfNames = isOwned ? '"accountId" DESC, id DESC' : order;
+  const rows = `SELECT ${HEAD}, ${readsData ? 'data' : isLastOf(order)},
     NOT test
       AND (@event::text IS NULL OR event = @event)
       AND (@resource::text IS NULL OR resource = @resource)
       AND coalesce(@applicationId::bigint IS NULL OR application_id = @applicationId, false)
-      AND (@unmatched::boolean IS NULL OR unmatched = @unmatched)
-      AS matches
+      AND (@unmatched::boolean IS NULL OR unmatched = @unmatched)${missed ? ` AND ${IS_COVERED}` : ''}
+      AS selected
   FROM events
   WHERE ${within('id', span)}
     AND ${owned?.condition ?? '@accountId::bigint IS NULL'} ${byIndex ? 'AND unmatched' : ''}
@@ -240,20 +264,15 @@ SELECT * FROM (
     AND (@until::timestamptz IS NULL
       OR (created_at < @until AND id < least_uuid(@until + interval '1 ms')))
     AND (@ids::uuid[] IS NULL OR id = ANY (@ids))
-  ORDER BY ${order} LIMIT ${MAX_SCANNED_ROWS}
-) AS scanned
-WHERE matches OR "rowNumber" = ${MAX_SCANNED_ROWS}
-ORDER BY ${isOwned ? '"accountId" DESC, id DESC' : order} LIMIT @limit`);
+  ORDER BY ${order} LIMIT ${MAX_SCANNED_ROWS}`;
+  const conditions = [...(searches ? [CONTAINS] : []), ...(missed ? [isUntold(span)] : [])];
+  return statement<EventsPage, RowOf<EventHead> & ScannedRow>(`
+WITH scanned AS (
+  ${readsData ? withinBytes(rows, orderOfNames, { returns: data }) : rows}
+)
+SELECT ${NAMES}, ${data ? 'data' : 'NULL AS data'}, "isLast", matches FROM (
+  SELECT *, ${isFound(conditions, { isRead: readsData })} AS matches FROM scanned${missed ? ' OFFSET 0' : ''}
+) AS found
+WHERE matches OR "isLast"
+ORDER BY ${orderOfNames} LIMIT @limit`);
 }
-
-/** The events with a producer's key, newest first. */
-export const EVENTS_OF_KEY = prepared<
-  { producerId: string; accountId: string | undefined },
-  { id: string }
->(
-  'events.of-key',
-  `
-SELECT event_id AS id FROM event_keys
-WHERE producer_id = @producerId AND (@accountId::bigint IS NULL OR account_id = @accountId)
-ORDER BY event_id DESC`,
-);

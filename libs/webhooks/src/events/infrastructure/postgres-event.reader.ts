@@ -8,20 +8,30 @@ import {
   EventReader,
   type StoredEvent,
 } from '../domain/event.js';
+import {
+  earliestMissed,
+  isJudgedByData,
+  isMissedBy,
+  type MissingSubscription,
+} from '../../event-kinds/domain/matching.js';
 import { boundsOf } from '../../partitions/row-lookups.js';
+import {
+  FIND_DELIVERY_IDS,
+  MISSED_DAYS,
+} from '../../deliveries/infrastructure/missed-events.statements.js';
 import {
   DELIVERIES_OF_EVENT,
   deliveryOf,
-  FIND_DELIVERY_IDS,
-} from '../../deliveries/infrastructure/shown-delivery.statements.js';
-import {
-  EVENT_DAYS_LISTED,
   EVENTS_OF_KEY,
-  FIND_EVENT,
-  listEvents,
-  LOCK_EVENT,
-} from './event.statements.js';
-import { byDay, daysListed, newestFirst, spansOf } from '../../partitions/partition-days.js';
+} from '../../deliveries/infrastructure/shown-delivery.statements.js';
+import { EVENT_DAYS_LISTED, FIND_EVENT, listEvents, LOCK_EVENT } from './event.statements.js';
+import {
+  byDay,
+  daysListed,
+  newestFirst,
+  type Span,
+  spansOf,
+} from '../../partitions/partition-days.js';
 
 /** Reads events from PostgreSQL. */
 @Injectable()
@@ -44,32 +54,44 @@ export class PostgresEventReader extends EventReader {
     filter: EventFilter,
     page: Page,
   ): Promise<Found<EventHead>> {
-    const ids = await this.idsOf(filter.producerId, accountId);
+    const { producerId, contains, missedBy, unmatched, withData = false } = filter;
+    const asked = missedBy ? narrowed(filter, missedBy) : filter;
+    if (!asked) return { rows: [] };
+    const ids = await this.idsOf(producerId, accountId);
+    const days = missedBy ? MISSED_DAYS : EVENT_DAYS_LISTED;
     const spans = ids
-      ? spansOf([...byDay(ids, (id) => id).keys()], EVENT_DAYS_LISTED)
-      : newestFirst(
-          this.transactions.query,
-          'events',
-          EVENT_DAYS_LISTED,
-          daysListed(filter, page.after),
-        );
+      ? spansOf([...byDay(ids, (id) => id).keys()], days)
+      : newestFirst(this.transactions.query, 'events', days, daysListed(asked, page.after));
     const isOwned = accountId !== undefined;
-    const byIndex = filter.unmatched === true && isOwned;
-    const found = await scanPage(page.limit, spans, (span, limit) =>
-      this.transactions.query(listEvents(span, { isOwned, byIndex }), {
+    const list = {
+      isOwned,
+      byIndex: unmatched === true && isOwned,
+      searches: contains !== undefined,
+      missed: missedBy !== undefined,
+      data: withData || (missedBy !== undefined && isJudgedByData(missedBy)),
+    };
+    const scan = (span: Span, limit: number) =>
+      this.transactions.query(listEvents(span, list), {
         accountId,
         after: page.after,
         limit,
-        event: filter.event,
-        resource: filter.resource,
-        applicationId: filter.applicationId,
-        unmatched: filter.unmatched,
-        since: filter.since?.toISOString(),
-        until: filter.until?.toISOString(),
+        event: asked.event,
+        resource: asked.resource,
+        applicationId: asked.applicationId,
+        unmatched,
+        since: asked.since?.toISOString(),
+        until: asked.until?.toISOString(),
         ids,
-      }),
+        ...(contains !== undefined && { contains }),
+        ...(missedBy && { missedBy: missedBy.id, resources: missedBy.resource }),
+      });
+    const found = await scanPage(page.limit, spans, scan, (row) =>
+      missedBy ? isMissedBy(missedBy, withoutNulls<EventHead>(row)) : true,
     );
-    return { ...found, rows: found.rows.map(withoutNulls<EventHead>) };
+    const rows = found.rows.map((row) =>
+      withoutNulls<EventHead>(withData ? row : { ...row, data: null }),
+    );
+    return { ...found, rows };
   }
 
   /** The events with a producer's key, newest first; undefined without a key. */
@@ -98,4 +120,22 @@ export class PostgresEventReader extends EventReader {
     const rows = await this.transactions.query(FIND_DELIVERY_IDS, values);
     return new Map(rows.map(({ webhookId, deliveryId }) => [webhookId, deliveryId]));
   }
+}
+
+/** The filter with what the subscription requires of events; undefined if nothing meets both. */
+function narrowed(filter: EventFilter, missedBy: MissingSubscription): EventFilter | undefined {
+  const { applicationId, event } = missedBy;
+  const contradicts = (asked: string | undefined, required: string | null) =>
+    asked !== undefined && required !== null && asked !== required;
+  if (contradicts(filter.event, event) || contradicts(filter.applicationId, applicationId)) {
+    return undefined;
+  }
+  const earliest = earliestMissed(missedBy);
+  const { since = earliest } = filter;
+  return {
+    ...filter,
+    event,
+    ...(applicationId !== null && { applicationId }),
+    since: since > earliest ? since : earliest,
+  };
 }

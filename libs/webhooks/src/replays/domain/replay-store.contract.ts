@@ -19,12 +19,15 @@ export interface ReplaysUnderTest {
   switchOff: (webhookId: string) => Promise<void>;
   /** Stores a delivery. */
   deliver: (webhookId: string, state: SendableState, given?: GivenDelivery) => Promise<void>;
+  /** Stores an event that a subscription has missed. */
+  missedEvent: (webhookId: string) => Promise<void>;
   complete: (replayId: string) => Promise<void>;
 }
 
 /** What every implementation of {@link ReplayStore} must do. */
 export function replayStoreContract(underTest: ReplaysUnderTest): void {
   const { store, aSubscription, anApplication, switchOff, deliver, complete } = underTest;
+  const { missedEvent } = underTest;
   const range = (...states: SendableState[]) => ({
     since: new Date(Date.now() - 60_000),
     states,
@@ -109,6 +112,23 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
       expect(await store().find(id, (await aSubscription()).accountId)).toBeUndefined();
     }
     expect(await store().find(randomUUID(), accountId)).toBeUndefined();
+  });
+
+  it('counts and starts what a subscription has missed, but no delivery', async () => {
+    const { accountId, webhookId } = await aSubscription();
+    await deliver(webhookId, 'exhausted');
+    await missedEvent(webhookId);
+    await missedEvent(webhookId);
+    await missedEvent((await aSubscription()).webhookId);
+    const filter = { webhookId, ...range(), missed: true } as const;
+    expect(await store().count(accountId, filter)).toEqual({ deliveries: 2, leftOut: 0 });
+    const id = (await store().start(accountId, filter))!;
+    expect(await store().find(id, accountId)).toMatchObject({ states: [], missed: true, total: 2 });
+    const before = new Date(Date.now() - 30_000);
+    const until = { ...filter, until: before };
+    expect(await store().count(accountId, until)).toEqual({ deliveries: 0, leftOut: 0 });
+    const other = (await store().start(accountId, { webhookId, ...range('exhausted') }))!;
+    expect(await store().find(other, accountId)).not.toHaveProperty('missed');
   });
 
   it('starts none for a subscription that is off', async () => {

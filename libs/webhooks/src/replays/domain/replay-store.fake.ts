@@ -23,6 +23,7 @@ export interface ReplayableDelivery {
 /** Replays in memory. */
 export class FakeReplayStore extends ReplayStore {
   readonly deliveries: ReplayableDelivery[] = [];
+  readonly missed: Pick<ReplayableDelivery, 'webhookId' | 'createdAt'>[] = [];
   /** The accounts of subscriptions. */
   readonly owners = new Map<string, string>();
   /** The subscriptions that are off. */
@@ -33,13 +34,18 @@ export class FakeReplayStore extends ReplayStore {
 
   override count(accountId: string, filter: ReplayFilter): Promise<ReplayCount> {
     const { since, until = new Date(), states, webhookId, event, applicationId, status } = filter;
+    const isOwn = (one: Pick<ReplayableDelivery, 'webhookId' | 'createdAt'>) =>
+      this.owners.get(one.webhookId) === accountId &&
+      (webhookId ?? one.webhookId) === one.webhookId &&
+      one.createdAt >= since &&
+      one.createdAt <= until;
+    if (filter.missed) {
+      return Promise.resolve({ deliveries: this.missed.filter(isOwn).length, leftOut: 0 });
+    }
     const found = this.deliveries.filter(
       (one) =>
-        this.owners.get(one.webhookId) === accountId &&
-        (webhookId ?? one.webhookId) === one.webhookId &&
+        isOwn(one) &&
         states.includes(one.state) &&
-        one.createdAt >= since &&
-        one.createdAt <= until &&
         (event ?? one.event) === one.event &&
         (applicationId ?? one.applicationId) === one.applicationId &&
         (status === undefined || hasResult(one, status)),

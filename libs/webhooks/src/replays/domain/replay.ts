@@ -8,7 +8,7 @@ export type ReplayableState = (typeof REPLAYABLE_STATES)[number];
 export const SENDABLE_STATES = ['pending', ...REPLAYABLE_STATES] as const;
 export type SendableState = (typeof SENDABLE_STATES)[number];
 
-/** Which deliveries of an account a replay sends. */
+/** Which deliveries of an account a replay sends, or which events of a subscription. */
 export interface ReplayFilter {
   /** Absent for all subscriptions of the account that are on. */
   webhookId?: string;
@@ -16,7 +16,10 @@ export interface ReplayFilter {
   since: Date;
   /** Created before; at most, and by default, now. */
   until?: Date;
+  /** None if it sends missed events. */
   states: readonly SendableState[];
+  /** Sends the subscription the events that it is for and has no delivery of. */
+  missed?: true;
   event?: string;
   applicationId?: string;
   /** The result of the last attempt: a status such as `404`, a class such as `5xx`, an error, or `failed`. */
@@ -32,14 +35,14 @@ export interface ReplayCount {
 
 export type ReplayState = 'running' | 'completed' | 'cancelled';
 
-/** Sends the finished deliveries of a time range again, or those that wait at once. */
+/** Sends the finished deliveries of a time range again, those that wait at once, or missed events. */
 export interface Replay extends ReplayFilter {
   id: string;
   until: Date;
   state: ReplayState;
   /** How many deliveries there were when the replay was requested. */
   total: number;
-  /** How many were restarted or sent at once. */
+  /** How many were restarted, started, or sent at once. */
   replayed: number;
   createdAt: Date;
   completedAt?: Date;

@@ -24,6 +24,11 @@ describe('the fake log of deliveries', () => {
       return done;
     },
     aDelivery: (webhookId, state) => Promise.resolve(store.deliver(webhookId, { state }).id),
+    reported: async (id, producerId, data) => {
+      const delivery = (await store.find(id, undefined))!;
+      delivery.producerId = producerId;
+      store.data.set(delivery.eventId, data);
+    },
     attempted: (id, statuses) => {
       const rest = { at: new Date(), durationMs: 1, truncated: false };
       const attempts = statuses.map((status, index) => ({ number: index + 1, status, ...rest }));
@@ -62,6 +67,10 @@ describe('fake replays', () => {
         ...result,
         createdAt: new Date(),
       });
+      return done;
+    },
+    missedEvent: (webhookId) => {
+      store.missed.push({ webhookId, createdAt: new Date() });
       return done;
     },
     complete: (id) => {

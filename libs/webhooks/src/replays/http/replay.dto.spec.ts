@@ -33,6 +33,13 @@ it('reads a range and states, by default everything unsuccessful until now', () 
     since: new Date(since),
     states: ['exhausted', 'cancelled'],
   });
+  expect(read({ since, missed: true, states: null }).filter('4711')).toEqual({
+    webhookId: '4711',
+    since: new Date(since),
+    states: [],
+    missed: true,
+  });
+  expect(read({ since, missed: false }).filter('4711')).not.toHaveProperty('missed');
   const until = '2026-11-20T01:00:00+00:30';
   const states = ['succeeded', 'exhausted', 'succeeded'];
   expect(read({ since, until, states }).filter('4711')).toEqual({
@@ -57,6 +64,8 @@ it.each<[body: Record<string, unknown>, ...faults: string[]]>([
   [{ since, states: Array(4).fill('exhausted') }, 'states length'],
   [{ since, states: ['pending', 'exhausted', 7] }, '/states/0 choice', '/states/2 type'],
   [{ since, dryRun: 'true' }, 'dryRun type'],
+  [{ since, missed: 'true' }, 'missed type'],
+  [{ since, missed: true, states: ['exhausted'] }, 'states conflict'],
   [{ until: 'soon', states: ['x'] }, 'since required', 'until format', '/states/0 choice'],
 ])('reports every fault of %j', (body, ...faults) => {
   expect(faultsIn(body)).toEqual(faults);

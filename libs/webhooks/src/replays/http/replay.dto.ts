@@ -84,15 +84,33 @@ export class ReplayRequestDto {
       min: 1,
       max: REPLAYABLE_STATES.length,
     }),
+    {
+      code: 'conflict',
+      says: 'must not be given with missed, because what was missed has no delivery',
+      holds: (_, { dto: { missed } }) => missed !== true,
+    },
   )
   states?: ReplayableState[];
+
+  @Field({
+    about:
+      'Instead of deliveries, sends the events that the subscription is for, as it is now, and has no delivery of: ' +
+      'for the first time, so without the header `webhook-replayed`. `since` and `until` are about the events, from 30 ' +
+      'days before the subscription was created.',
+    default: false,
+    example: false,
+  })
+  @Is(flag())
+  missed?: boolean;
 
   @Field(DRY_RUN)
   @Is(flag())
   dryRun?: boolean;
 
   filter(webhookId: string): ReplayFilter {
-    return { webhookId, ...rangeOf(this), states: [...new Set(this.states ?? BY_DEFAULT)] };
+    const range = { webhookId, ...rangeOf(this) };
+    if (this.missed === true) return { ...range, states: [], missed: true };
+    return { ...range, states: [...new Set(this.states ?? BY_DEFAULT)] };
   }
 }
 

@@ -56,6 +56,9 @@ export const ReplayView = viewOf<Replay>()('Replay', {
   since: schema.time('Deliveries that were made at or after that.'),
   until: schema.time('Deliveries that were made before that.'),
   states: schema.arrayOf(SendableStateSchema),
+  missed: schema.optional(
+    schema.flag('Always `true`: it sends events that the subscription has missed.', true),
+  ),
   event: schema.optional(EventKindSchema),
   applicationId: schema.optional(
     schema.numericId('Deliveries of events of this application.', '5080983'),

@@ -25,7 +25,8 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       summary: 'Replay deliveries',
       about:
         'Starts finished deliveries of a subscription anew, oldest first: the same ids, a full ' +
-        'schedule of attempts, and the header `webhook-replayed`. Tests are left out.',
+        'schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends ' +
+        'what the subscription was not told of instead, as if each event were sent by hand.',
       path: {
         id: { about: 'The id of a webhook subscription.', schema: schema.numericId('', '4711') },
       },
@@ -37,6 +38,7 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
           states: ['succeeded', 'exhausted', 'cancelled'],
           dryRun: true,
         },
+        missed: { since: '2026-01-31T00:00:00Z', missed: true },
       },
       answer: AddressSchema,
       headers: ['Location'],

@@ -10,11 +10,14 @@ import {
   spansOf,
 } from '../../partitions/partition-days.js';
 import { PendingDays } from '../../sending/infrastructure/pending-days.js';
+import { findNextMissed } from './missed-events.js';
 import { ReplayLook } from './replay-look.js';
 import {
   continueReplay,
+  DAYS_DELIVERED,
   DAYS_REPLAYED,
   DAYS_WAITING,
+  DELIVER_MISSED,
   findWaiting,
   IS_ANY_REPLAYING,
   type ReplayPart,
@@ -70,33 +73,38 @@ export class DeliveryReplayer {
   private async continue(part: ReplayPart, oldest: number, signal: AbortSignal): Promise<void> {
     if (!(await this.hasRoom(part))) return;
     const { rows, stoppedAt } = await this.next(part, oldest);
+    // Of deliveries, or of missed events.
     const days = byDay(
       rows.map(({ id }) => id),
       (id) => id,
     );
-    // If no delivery is found, the end of the replay or the position of the search still has to be stored.
-    const spans = spansOf([...days.keys()].reverse(), DAYS_REPLAYED).reverse();
+    // If none is found, the end of the replay or the position of the search still has to be stored.
+    const atOnce = part.missed ? DAYS_DELIVERED : DAYS_REPLAYED;
+    const spans = spansOf([...days.keys()].reverse(), atOnce).reverse();
     if (spans.length === 0) spans.push({ first: oldest, last: oldest });
     const { id, webhookId } = part;
     let { after } = part;
     for (const span of spans) {
       signal.throwIfAborted();
-      const deliveryIds = [...days].flatMap(([day, of]) =>
+      const ids = [...days].flatMap(([day, of]) =>
         day >= span.first && day <= span.last ? of : [],
       );
       const isLast = span === spans.at(-1);
-      const to = (isLast ? stoppedAt : undefined) ?? deliveryIds.at(-1) ?? after;
+      const to = (isLast ? stoppedAt : undefined) ?? ids.at(-1) ?? after;
       const isEnd = isLast && rows.length < BATCH && stoppedAt === undefined;
-      const values = { id, webhookId, after, to, isEnd, deliveryIds };
-      const done = await this.database.run(continueReplay(span), values);
+      const batch = { id, webhookId, after, to, isEnd };
+      const done = part.missed
+        ? await this.database.run(DELIVER_MISSED, { ...batch, eventIds: ids })
+        : await this.database.run(continueReplay(span), { ...batch, deliveryIds: ids });
       if (done.length === 0) return;
       this.pendingDays.add(span);
       after = to;
     }
   }
 
-  /** The next batch of deliveries, oldest first. */
+  /** The next batch of deliveries, or of missed events, oldest first. */
   private next(part: ReplayPart, oldest: number): Promise<Found<ScannedRow>> {
+    if (part.missed) return findNextMissed(this.database.run, part, BATCH);
     const { after, until } = part;
     const days = oldestFirst(
       { first: Math.max(dayOf(after), oldest), last: dayAt(until) },

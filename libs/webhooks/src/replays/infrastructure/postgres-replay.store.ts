@@ -3,6 +3,7 @@ import { BusyError, FairSemaphore, MAX_SCANNED_ROWS } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import { type Replay, type ReplayCount, type ReplayFilter, ReplayStore } from '../domain/replay.js';
 import { dayAt, newestFirst, type Span } from '../../partitions/partition-days.js';
+import { countMissed } from './missed-events.js';
 import {
   BOUNDS_OF_RANGE,
   CANCEL_REPLAY,
@@ -77,10 +78,18 @@ export class PostgresReplayStore extends ReplayStore {
     { enabledOnly }: { enabledOnly: boolean },
   ): Promise<Counted> {
     const { peek } = this.transactions;
-    const { webhookId, since, until: asked, ...conditions } = valuesOf(filter);
+    const { webhookId, missed, since, until: asked, ...conditions } = valuesOf(filter);
     const [bounds] = await this.transactions.query(BOUNDS_OF_RANGE, { since, until: asked });
     if (!bounds) throw new Error('a SELECT without FROM has a row');
     const { until, after } = bounds;
+    if (missed && webhookId !== undefined) {
+      const subscriptions = await peek(SUBSCRIPTIONS, {
+        ...{ accountId, webhookId, after: '-1', enabledOnly: true },
+      });
+      const isSent = subscriptions.length > 0;
+      const deliveries = isSent ? await countMissed(peek, { webhookId, after, until }) : 0;
+      return { until, after, subscriptions, deliveries, leftOut: 0 };
+    }
     const days = { first: dayAt(filter.since), last: dayAt(until) };
     const values = { ...conditions, until: until.toISOString() };
     const subscriptions: CountedSubscription[] = [];
@@ -155,9 +164,9 @@ export class PostgresReplayStore extends ReplayStore {
 }
 
 function valuesOf({ since, until, ...filter }: ReplayFilter) {
-  const { webhookId, states, event, applicationId, status } = filter;
+  const { webhookId, states, missed = false, event, applicationId, status } = filter;
   return {
-    ...{ webhookId, states, event, applicationId, status },
+    ...{ webhookId, states, missed, event, applicationId, status },
     since: since.toISOString(),
     until: until?.toISOString(),
   };

@@ -71,6 +71,18 @@ async function aDelivery(webhookId: string, state: StoredState): Promise<string>
   return id;
 }
 
+async function reported(deliveryId: string, producerId: string, data: string): Promise<void> {
+  await database.query(
+    `WITH e AS (
+       UPDATE events SET producer_id = $2, data = $3
+       WHERE id = (SELECT event_id FROM deliveries WHERE id = $1) RETURNING *
+     )
+     INSERT INTO event_keys (account_id, event, producer_id, event_id, deliveries)
+     SELECT account_id, event, producer_id, id, 1 FROM e`,
+    [deliveryId, producerId, data],
+  );
+}
+
 async function attempted(deliveryId: string, statuses: number[]): Promise<void> {
   await database.query(
     `WITH made AS (
@@ -90,6 +102,7 @@ describe('the log of deliveries in PostgreSQL', () =>
     switchOff,
     aDelivery,
     attempted,
+    reported,
   }));
 
 describe('replays in PostgreSQL', () =>
@@ -109,6 +122,15 @@ describe('replays in PostgreSQL', () =>
         [id, event ?? null, applicationId ?? null],
       );
       // A range ends with the last whole millisecond before the request.
+      await sleep(2);
+    },
+    missedEvent: async (webhookId) => {
+      await database.query(
+        `INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
+         SELECT new_uuid(now(), 1), account_id, event, 'call', now(), now(), '{}'
+         FROM webhooks WHERE id = $1`,
+        [webhookId],
+      );
       await sleep(2);
     },
     complete: async (id) => {

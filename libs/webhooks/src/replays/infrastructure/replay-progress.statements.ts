@@ -87,7 +87,8 @@ INSERT INTO replay_parts (replay_id, webhook_id, generation, after) SELECT * FRO
 export interface ReplayPart extends Pick<Replay, 'id' | 'states' | 'until'> {
   accountId: string;
   webhookId: string;
-  /** The last delivery that the replay has reached. */
+  missed: boolean;
+  /** The last delivery that the replay has reached, or the last event if it sends missed ones. */
   after: string;
   event: string | null;
   applicationId: string | null;
@@ -102,7 +103,7 @@ export const NEXT_PARTS = prepared<
 >(
   'replays.next_parts',
   `
-SELECT r.id, r.account_id AS "accountId", r.states, r.until, r.event,
+SELECT r.id, r.account_id AS "accountId", r.states, r.until, r.missed, r.event,
   r.application_id AS "applicationId", r.status, p.webhook_id AS "webhookId", p.after,
   CASE
     WHEN w.id IS NULL OR NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> p.generation THEN 'over'
@@ -216,16 +217,13 @@ interface ReplayBatch {
   after: string;
   to: string;
   isEnd: boolean;
-  deliveryIds: string[];
 }
 
 /**
- * Restarts the schedules of a batch, makes its waiting deliveries due, and stores the replay's progress.
- * @param span the days of the deliveries
- * @returns no row if the replay may not continue or another worker has continued it
+ * Starts a batch and stores the replay's progress, in the same statement.
+ * @param chosen selects what is started for `job`, which has no row if the replay may not continue
  */
-export function continueReplay(span: Span) {
-  return statement<ReplayBatch, { id: string }>(`
+const progressWith = (chosen: string): string => `
 WITH
 -- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
 -- other, whether they are of it alone or of its account.
@@ -243,7 +241,35 @@ job AS MATERIALIZED (
     AND r.id = @id AND w.id = @webhookId AND p.after = @after
   FOR UPDATE OF r, p SKIP LOCKED
 ),
--- Skips deliveries whose state has changed since they were found.
+${chosen},
+-- New deliveries are sent after the replayed ones.
+marked AS (
+  UPDATE webhooks w SET backlog = true FROM job
+  WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM chosen)
+),
+advanced AS (
+  UPDATE replay_parts p SET after = @to FROM job
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT @isEnd::boolean
+),
+ended AS (
+  DELETE FROM replay_parts p USING job
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND @isEnd
+)
+UPDATE replays r
+SET replayed = r.replayed + (SELECT count(*) FROM chosen),
+  state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
+  completed_at = CASE WHEN job.is_last THEN now() END
+FROM job WHERE r.id = job.id
+RETURNING r.id`;
+
+/**
+ * Restarts the schedules of a batch, makes its waiting deliveries due, and stores the replay's progress.
+ * @param span the days of the deliveries
+ * @returns no row if the replay may not continue or another worker has continued it
+ */
+export function continueReplay(span: Span) {
+  return statement<ReplayBatch & { deliveryIds: string[] }, { id: string }>(
+    progressWith(`-- Skips deliveries whose state has changed since they were found.
 chosen AS MATERIALIZED (
   SELECT d.id, d.state, job.present FROM job CROSS JOIN unnest(@deliveryIds::uuid[]) AS n(id)
   ${joinDeliveryByKey('n.id', { lock: 'FOR UPDATE', span })}
@@ -265,24 +291,20 @@ forwarded AS (
   UPDATE deliveries d SET resumes_at = coalesce(d.resumes_at, d.next_attempt_at), next_attempt_at = now()
   FROM chosen c WHERE c.state = 'pending' AND d.id = c.id AND ${within('d.id', span)}
     AND d.next_attempt_at > now() AND (d.claimed_until IS NULL OR d.claimed_until <= now())
-),
--- New deliveries are sent after the replayed ones.
-marked AS (
-  UPDATE webhooks w SET backlog = true FROM job
-  WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM chosen)
-),
-advanced AS (
-  UPDATE replay_parts p SET after = @to FROM job
-  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT @isEnd::boolean
-),
-ended AS (
-  DELETE FROM replay_parts p USING job
-  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND @isEnd
-)
-UPDATE replays r
-SET replayed = r.replayed + (SELECT count(*) FROM chosen),
-  state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
-  completed_at = CASE WHEN job.is_last THEN now() END
-FROM job WHERE r.id = job.id
-RETURNING r.id`);
+)`),
+  );
 }
+
+/** How many days {@link DELIVER_MISSED} may cover: less one, as {@link DAYS_REPLAYED}. */
+export const DAYS_DELIVERED = daysAtOnce('events', 'events', 'deliveries', 'deliveries') - 1;
+
+/**
+ * Adds deliveries of a batch of missed events, and stores the replay's progress.
+ * @returns like {@link continueReplay}
+ */
+export const DELIVER_MISSED = prepared<ReplayBatch & { eventIds: string[] }, { id: string }>(
+  'replays.deliver_missed',
+  progressWith(`chosen AS MATERIALIZED (
+  SELECT delivery FROM job CROSS JOIN LATERAL deliver_missed(job.id, job.target, @eventIds::uuid[]) AS delivery
+)`),
+);

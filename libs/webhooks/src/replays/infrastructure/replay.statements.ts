@@ -3,6 +3,7 @@ import { prepared, type RowOf, statement } from '#libs/runtime';
 import { MAX_RUNNING, type Replay, type ReplayFilter } from '../domain/replay.js';
 import { hasResult } from '../../deliveries/infrastructure/attempts.statements.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
+import { isLastOf } from '../../partitions/row-lookups.js';
 
 /** The end of the range is at most now. `after`: where the range begins. */
 export const BOUNDS_OF_RANGE = statement<
@@ -49,6 +50,7 @@ interface NewReplay extends Pick<ReplayFilter, 'states'> {
   event: string | undefined;
   applicationId: string | undefined;
   status: string | undefined;
+  missed: boolean;
   total: number;
   /** The subscriptions of its parts. */
   webhookIds: string[];
@@ -62,10 +64,10 @@ interface NewReplay extends Pick<ReplayFilter, 'states'> {
 export const START_REPLAY = statement<NewReplay, { id: string }>(`
 WITH replay AS (
   INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
-    application_id, status, total, after)
+    application_id, status, missed, total, after)
   SELECT new_uuid(now(), 1), @webhookId::bigint, @accountId::bigint, @since::timestamptz,
     @until::timestamptz, @states::text[], @event::text, @applicationId::bigint, @status::text,
-    @total::integer, @after::uuid
+    @missed::boolean, @total::integer, @after::uuid
   WHERE (@webhookId::bigint IS NULL
       OR EXISTS (SELECT FROM webhooks WHERE id = @webhookId AND enabled AND deleted_at IS NULL))
     AND (SELECT count(*) FROM replays WHERE ${IS_ALIKE} AND state = 'running') < ${MAX_RUNNING}
@@ -92,7 +94,7 @@ export const FIND_REPLAY = prepared<{ id: string; accountId: string }, RowOf<Rep
   'replays.find',
   `
 SELECT id, webhook_id AS "webhookId", since, until, states, event, application_id AS "applicationId",
-  status, state, total, replayed, created_at AS "createdAt", completed_at AS "completedAt"
+  status, nullif(missed, false) AS missed, state, total, replayed, created_at AS "createdAt", completed_at AS "completedAt"
 FROM replays WHERE id = @id AND account_id = @accountId`,
 );
 
@@ -198,10 +200,10 @@ export function findReplayable(span: Span) {
     ReplayableValues & { webhookId: string; after: string; limit: number },
     ScannedRow
   >(`
-SELECT id, "rowNumber", matches FROM (
-  SELECT d.id, row_number() OVER (ORDER BY d.id)::integer AS "rowNumber", ${matches(span)} AS matches
+SELECT id, "isLast", matches FROM (
+  SELECT d.id, ${isLastOf('d.id')}, ${matches(span)} AS matches
   FROM webhooks w CROSS JOIN LATERAL ${deliveriesAfter('@after::uuid', MAX_SCANNED_ROWS, span)} d
   WHERE w.id = @webhookId ORDER BY d.id LIMIT ${MAX_SCANNED_ROWS}
 ) scanned
-WHERE matches OR "rowNumber" = ${MAX_SCANNED_ROWS} ORDER BY id LIMIT @limit::integer`);
+WHERE matches OR "isLast" ORDER BY id LIMIT @limit::integer`);
 }

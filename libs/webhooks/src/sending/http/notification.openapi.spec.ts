@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { notificationBody } from '../domain/notification.js';
+import { notificationBody } from '../../deliveries/domain/notification-body.js';
 import { NotificationSchema } from './notification.openapi.js';
 
 const smallest = {

@@ -18,11 +18,13 @@ export class FakeWebhooksRepository extends WebhooksRepository {
   readonly locked: string[] = [];
 
   override find(
-    { accountId, id, applicationId }: WebhookKey,
+    key: Omit<WebhookKey, 'accountId'> & { accountId: string | undefined },
     { lock } = { lock: false },
   ): Promise<Webhook | undefined> {
+    const { id, applicationId } = key;
     if (lock) this.locked.push(id);
     const scope = applicationId === undefined ? 'all' : { applicationId };
+    const { accountId = this.all[Number(id) - 1]?.accountId ?? '' } = key;
     return Promise.resolve(this.matching({ accountId, scope }).find((one) => one.id === id));
   }
 

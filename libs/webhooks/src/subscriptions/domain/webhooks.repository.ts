@@ -28,8 +28,14 @@ export interface WebhookFilter {
 
 /** Stores subscriptions. No method finds deleted ones. */
 export abstract class WebhooksRepository {
-  /** @param options `lock`: locks the row until the transaction ends */
-  abstract find(key: WebhookKey, options?: { lock: boolean }): Promise<Webhook | undefined>;
+  /**
+   * @param key without an account, of any account
+   * @param options `lock`: locks the row until the transaction ends
+   */
+  abstract find(
+    key: Omit<WebhookKey, 'accountId'> & { accountId: string | undefined },
+    options?: { lock: boolean },
+  ): Promise<Webhook | undefined>;
 
   /** In ascending order of id. */
   abstract list(filter: WebhookFilter, page: Page): Promise<Webhook[]>;

@@ -97,6 +97,11 @@ export class WebhooksService {
     return this.required({ accountId, id, applicationId }, { lock: false });
   }
 
+  /** @param accountId the owner; undefined for any account */
+  async lookUp(accountId: string | undefined, id: string): Promise<Webhook | undefined> {
+    return isNumericId(id) ? this.webhooks.find({ accountId, id }) : undefined;
+  }
+
   /**
    * @returns the id of the new subscription
    * @throws ValidationError, NotFoundError for the application, WebhookLimitReachedError

@@ -50,14 +50,17 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
     super();
   }
 
-  async find(key: WebhookKey, { lock } = { lock: false }): Promise<Webhook | undefined> {
+  async find(
+    key: Omit<WebhookKey, 'accountId'> & { accountId: string | undefined },
+    { lock } = { lock: false },
+  ): Promise<Webhook | undefined> {
     const { id, accountId, applicationId } = key;
     const found = await this.transactions.use((manager) =>
       manager.findOne(Webhook, {
         where: {
           id,
-          accountId,
           deletedAt: IsNull(),
+          ...(accountId !== undefined && { accountId }),
           ...(applicationId !== undefined && { applicationId }),
         },
         ...(lock && { lock: { mode: 'for_no_key_update' as const } }),

@@ -1,0 +1,51 @@
+import type { OutputOptions } from '../output.js';
+import { complain } from '../output.js';
+import { timeOf } from './records.js';
+
+const EVERY_MS = 100;
+const BAR = 24;
+
+/** Shows on standard error how far an export is, if that is a terminal. The newest entries come first. */
+export class ExportProgress {
+  private readonly start = Date.now();
+  private shownAt = 0;
+
+  /** @param since where the export ends */
+  constructor(
+    private readonly things: string,
+    private readonly since: string | undefined,
+    private readonly options: OutputOptions,
+  ) {}
+
+  show(count: number, lastId: string | undefined): void {
+    const now = Date.now();
+    if (!process.stderr.isTTY || lastId === undefined || now - this.shownAt < EVERY_MS) return;
+    this.shownAt = now;
+    const at = timeOf(lastId);
+    const back = `back to ${at.toISOString().slice(0, 19)}Z`;
+    process.stderr.write(
+      `\r\x1b[K${this.bar(at)}${count.toLocaleString('en')} ${this.things}, ${back}`,
+    );
+  }
+
+  /** Removes the line. */
+  clear(): void {
+    if (this.shownAt > 0) process.stderr.write('\r\x1b[K');
+  }
+
+  end(count: number, output: string | undefined): void {
+    this.clear();
+    const seconds = ((Date.now() - this.start) / 1_000).toFixed(1);
+    const where = output === undefined ? '' : ` in ${output}`;
+    if (!this.options.json)
+      complain(`${count.toLocaleString('en')} ${this.things}${where}, ${seconds} s`);
+  }
+
+  private bar(at: Date): string {
+    const end = Date.parse(this.since ?? '');
+    if (Number.isNaN(end) || end >= this.start) return '';
+    const part = Math.min(Math.max((this.start - at.getTime()) / (this.start - end), 0), 1);
+    const full = Math.round(part * BAR);
+    return `[${'#'.repeat(full)}${'.'.repeat(BAR - full)}] `;
+  }
+}

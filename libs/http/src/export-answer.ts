@@ -1,0 +1,112 @@
+import type { Request } from 'express';
+import { RawJson } from '#libs/kernel';
+import type { HrefBuilder } from './request.js';
+import { exampleOf, type Schema } from './openapi/schema.js';
+import type { View } from './view.js';
+
+/** What rows look like in an export. */
+export interface ExportFormat<Row> {
+  contentType: string;
+  extension: string;
+  /** What comes before the first row. */
+  header: string;
+  line: (row: Row, href: HrefBuilder) => string;
+}
+
+/** The types of a list besides JSON. */
+export const EXPORT_TYPES = ['application/x-ndjson', 'text/csv'] as const;
+type ExportType = (typeof EXPORT_TYPES)[number];
+
+/** With the parameters that a client may name, too. */
+const CSV = 'text/csv; charset=utf-8; header=present';
+const OFFERED = ['application/json; charset=utf-8', 'application/x-ndjson; charset=utf-8', CSV];
+
+/** The most, and the default, lines of an export. */
+export const MAX_EXPORTED = 100_000;
+
+/** The type of an export that a request prefers; undefined for JSON, also if it accepts nothing that there is. */
+export function exportTypeOf(request: Request): ExportType | undefined {
+  if (request.headers.accept === undefined) return undefined;
+  const preferred = request.accepts(OFFERED) || '';
+  return EXPORT_TYPES.find((type) => preferred.startsWith(type));
+}
+
+export function exportFormatOf<Row>(type: ExportType, view: View<Row>): ExportFormat<Row> {
+  return type === 'text/csv' ? csvOf(view) : ndjsonOf(view);
+}
+
+/**
+ * The description of an export of a list, which has none itself, because it is not JSON as a whole: an example of
+ * each type.
+ */
+export function exportContent({
+  items: row = {},
+}: Schema): Record<ExportType, { example: string }> {
+  const example = exampleOf(row);
+  const columns = columnsOf(row);
+  const cells = columns.map((path) => cellOf(memberOf(example, path)));
+  return {
+    'application/x-ndjson': { example: `${JSON.stringify(example)}\n` },
+    'text/csv': {
+      example: lineOf(columns.map((path) => path.join('.'))) + lineOf(cells),
+    },
+  };
+}
+
+/** A JSON text in each line. Line breaks in text as it was sent are white space of JSON, so that blanks replace them. */
+function ndjsonOf<Row>(view: View<Row>): ExportFormat<Row> {
+  return {
+    contentType: 'application/x-ndjson',
+    extension: 'ndjson',
+    header: '',
+    line: (row, href) => `${view.text(row, href).replaceAll(/[\r\n]/g, ' ')}\n`,
+  };
+}
+
+/** RFC 4180, with the members of the rows and of objects in them as columns. */
+function csvOf<Row>(view: View<Row>): ExportFormat<Row> {
+  const columns = columnsOf(view.schema);
+  return {
+    contentType: CSV,
+    extension: 'csv',
+    header: lineOf(columns.map((path) => path.join('.'))),
+    line: (row, href) => {
+      const shown = view.show(row, href);
+      return lineOf(columns.map((path) => cellOf(memberOf(shown, path))));
+    },
+  };
+}
+
+function columnsOf({ properties = {} }: Schema): string[][] {
+  return Object.entries(properties).flatMap(([name, member]) =>
+    member.properties ? columnsOf(member).map((path) => [name, ...path]) : [[name]],
+  );
+}
+
+function memberOf(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((of, name) => (of as Record<string, unknown> | undefined)?.[name], value);
+}
+
+/** What a spreadsheet takes for the beginning of a formula. */
+const FORMULA = /^[=+\-@\t\r\n]/;
+
+function cellOf(value: unknown): string {
+  if (value === undefined) return '';
+  const text = textOf(value);
+  return typeof value !== 'number' && FORMULA.test(text) ? `'${text}` : text;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof RawJson) return value.text;
+  return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
+}
+
+function lineOf(cells: readonly string[]): string {
+  return `${cells.map(quoted).join(',')}\r\n`;
+}
+
+function quoted(cell: string): string {
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

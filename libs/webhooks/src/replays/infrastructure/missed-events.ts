@@ -1,0 +1,70 @@
+import { type Found, MAX_SCANNED_ROWS, type ScannedRow, scanPage } from '#libs/kernel';
+import { type Run, statement, withoutNulls } from '#libs/runtime';
+import {
+  findMissed,
+  MISSED_DAYS,
+  type MissedRow,
+} from '../../deliveries/infrastructure/missed-events.statements.js';
+import {
+  earliestMissed,
+  isJudgedByData,
+  isMissedBy,
+  type JudgedEvent,
+  type MissingSubscription,
+} from '../../event-kinds/domain/matching.js';
+import { dayAt, dayOf, daysOf, leastIdAt, oldestFirst } from '../../partitions/partition-days.js';
+
+export const FIND_SUBSCRIPTION = statement<{ webhookId: string }, MissingSubscription>(`
+SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+  created_at AS "createdAt"
+FROM webhooks WHERE id = @webhookId AND deleted_at IS NULL`);
+
+/** A subscription, and what it may have missed: events behind one and before a time. */
+interface MissedRange {
+  webhookId: string;
+  after: string;
+  until: Date;
+}
+
+/** Finds the next events that a subscription has missed and that can be sent to it, oldest first. */
+export async function findNextMissed(
+  run: Run,
+  { webhookId, after: asked, until }: MissedRange,
+  limit: number,
+): Promise<Found<ScannedRow>> {
+  const [subscription] = await run(FIND_SUBSCRIPTION, { webhookId });
+  if (!subscription) return { rows: [] };
+  const earliest = leastIdAt(earliestMissed(subscription).getTime());
+  const after = asked > earliest ? asked : earliest;
+  const oldest = (await daysOf(run, 'events')).at(-1) ?? 0;
+  const range = { first: Math.max(dayOf(after), oldest), last: dayAt(until) };
+  const data = isJudgedByData(subscription);
+  const { accountId, applicationId, event, resource } = subscription;
+  return scanPage(
+    limit,
+    oldestFirst(range, MISSED_DAYS),
+    (span, most) =>
+      run(findMissed(span, { data }), {
+        ...{ missedBy: webhookId, accountId, event, resources: resource },
+        applicationId: applicationId ?? undefined,
+        ...{ after, until: until.toISOString(), limit: most },
+      }),
+    (row: MissedRow) => isMissedBy(subscription, withoutNulls<JudgedEvent>(row)),
+  );
+}
+
+/** How many events a subscription has missed that can be sent to it. */
+export async function countMissed(run: Run, range: MissedRange): Promise<number> {
+  let count = 0;
+  for (let after: string | undefined = range.after; after !== undefined;) {
+    const found: Found<ScannedRow> = await findNextMissed(
+      run,
+      { ...range, after },
+      MAX_SCANNED_ROWS,
+    );
+    count += found.rows.length;
+    const isFull = found.rows.length === MAX_SCANNED_ROWS;
+    after = found.stoppedAt ?? (isFull ? found.rows.at(-1)!.id : undefined);
+  }
+  return count;
+}
