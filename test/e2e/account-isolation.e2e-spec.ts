@@ -88,12 +88,13 @@ const tracesOf = ({ username, ids }: Belongings): string[] => [
 const tracesIn = (text: string, of: Belongings): string[] =>
   tracesOf(of).filter((trace) => text.includes(trace));
 
-/** Every row that contains a trace of an account, without the times of last use of its credentials. */
+/** Every row that contains a trace of an account, without times of last use and counts, which are stored later. */
 async function rowsOf(of: Belongings): Promise<string[]> {
   const tables = await database.query<{ name: string }>(
     `SELECT c.oid::regclass::text AS name FROM pg_class c
      JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname = 'public' ORDER BY 1`,
+     WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname = 'public'
+       AND c.relname <> 'account_loads' ORDER BY 1`,
   );
   const rows: string[] = [];
   for (const { name } of tables) {

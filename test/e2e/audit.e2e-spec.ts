@@ -266,6 +266,21 @@ describe('an entry', () => {
     expect(new Set(users)).toEqual(new Set([Number(demo.id)]));
   });
 
+  it('is written for what an operator reads of an account', async () => {
+    const [application, webhook] = [await demo.anApplication(), await demo.aSubscription()];
+    await recordedActions();
+    for (const path of [application, '/v1/applications', webhook, '/v1/webhooks']) {
+      expect((await platform.get(`${path}?accountId=${demo.id}`)).status).toBe(200);
+    }
+    const made = ['application.create', 'webhook.create'];
+    expect((await recordedActions()).filter((what) => !made.includes(what))).toEqual([
+      'application.show',
+      'user.list_applications',
+      'webhook.show',
+      'user.list_webhooks',
+    ]);
+  });
+
   it('is written for the command line, without a user and an address', async () => {
     const env = { DATABASE_URL: demo.database.url };
     const directory = await mkdtemp(join(tmpdir(), 'switchhook-audit-'));

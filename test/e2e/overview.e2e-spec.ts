@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
 import { startApi, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
+import { aPendingDelivery, aSubscription } from '../support/rows.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
 type Overview = Schemas['Overview'];
@@ -106,6 +107,95 @@ it('shows queues, partitions, the retention and the version of the schema', asyn
   expect(shown.schemaVersion).toMatch(/^[A-Z]\w+\d{13}$/);
 });
 
-it('is for the platform only', async () => {
-  expect((await client.get('/v1/overview')).status).toBe(403);
+describe('the load by account', () => {
+  const PATH = '/v1/overview/accounts';
+  const list = async (query = '') => {
+    const answer = await platform.get(`${PATH}${query}`);
+    expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+    return answer.json<Schemas['AccountLoad'][]>();
+  };
+  const HOUR_MS = 3_600_000;
+  const hour = (ago: number) => new Date(Math.floor(Date.now() / HOUR_MS - ago) * HOUR_MS);
+
+  beforeAll(async () => {
+    // A day before, so that nothing else counts.
+    await database.query(
+      `INSERT INTO account_loads (at, account_id, reported, delivered, failed, busy_ms) VALUES
+         ($1, 901, 5, 9, 0, 100), ($1, 902, 7, 1, 2, 600), ($2, 902, 1, 0, 0, 100), ($2, 903, 0, 1, 1, 200)`,
+      [hour(26), hour(25)],
+    );
+  });
+  const range = `?since=${hour(26).toISOString()}&until=${hour(24).toISOString()}`;
+  const sorted = async (query: string) => {
+    const rows = await list(`${range}${query}`);
+    return rows.map(({ accountId }) => accountId).filter((id) => id > 900);
+  };
+
+  it('counts what was reported, had delivered and failed, and the share of the time', async () => {
+    const rows = await list(range);
+    expect(rows.filter(({ accountId }) => accountId > 900)).toEqual([
+      {
+        ...{ accountId: 902, user: `${api.url}/v1/users/902` },
+        ...{ reported: 8, delivered: 1, failed: 2, waiting: 0, share: 0.7 },
+      },
+      expect.objectContaining({ accountId: 903, reported: 0, delivered: 1, failed: 1, share: 0.2 }),
+      expect.objectContaining({ accountId: 901, reported: 5, delivered: 9, failed: 0, share: 0.1 }),
+    ]);
+    const first = await list(`?since=${hour(26).toISOString()}&until=${hour(25).toISOString()}`);
+    expect(first.find(({ accountId }) => accountId === 902)).toMatchObject({ reported: 7 });
+  });
+
+  it('sorts by any figure, in both orders', async () => {
+    expect(await sorted('&sort=delivered')).toEqual([901, 903, 902]);
+    expect(await sorted('&sort=reported&order=asc')).toEqual([903, 901, 902]);
+    expect(await sorted('&sort=failed')).toEqual([902, 903, 901]);
+  });
+
+  it('comes in pages', async () => {
+    const first = await platform.get(`${PATH}${range}&sort=delivered&limit=2`);
+    expect(first.json<unknown[]>()).toHaveLength(2);
+    const link = /<([^>]*)>; rel="next"/.exec(String(first.headers.link))![1]!;
+    const second = await platform.get(link.slice(api.url.length));
+    const rows = second.json<Schemas['AccountLoad'][]>();
+    expect(rows[0]).toMatchObject({ accountId: 902 });
+    expect(await list(`${range}&after=999999`)).toEqual([]);
+  });
+
+  it('counts what waits now, also of an account that has done nothing else', async () => {
+    const webhook = await aSubscription(database, '904');
+    for (let count = 0; count < 3; count += 1) await aPendingDelivery(database, webhook);
+    const rows = await eventually(
+      () => list('?sort=waiting'),
+      (all) => all.some(({ accountId }) => accountId === 904),
+      { ms: 20_000 },
+    );
+    const waiting = rows.find(({ accountId }) => accountId === 904);
+    expect(waiting).toMatchObject({ reported: 0, delivered: 0, failed: 0, waiting: 3, share: 0 });
+  });
+
+  it('counts the events that an API has accepted', async () => {
+    const event = { accountId: owner.id, event: 'cdrRated', resource: 'call', data: {} };
+    expect((await platform.post('/v1/events', event)).status).toBe(202);
+    await eventually(
+      () => list('?sort=reported'),
+      (all) => all.some(({ accountId, reported }) => String(accountId) === owner.id && reported > 0),
+      { ms: 30_000 },
+    );
+  });
+
+  it.each([
+    [`since=${hour(9 * 24).toISOString()}`, 'since'],
+    [`since=${hour(1).toISOString()}&until=${hour(2).toISOString()}`, 'until'],
+    ['sort=name', 'sort'],
+    ['order=up', 'order'],
+    ['after=x', 'after'],
+  ])('refuses %s', async (query, field) => {
+    const answer = await platform.get(`${PATH}?${query}`);
+    const { errors } = answer.json<{ errors: { field: string }[] }>();
+    expect([answer.status, errors.map((one) => one.field)]).toEqual([400, [field]]);
+  });
+});
+
+it.each(['/v1/overview', '/v1/overview/accounts'])('%s is for the platform only', async (path) => {
+  expect((await client.get(path)).status).toBe(403);
 });

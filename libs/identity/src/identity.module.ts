@@ -5,6 +5,7 @@ import { AuditLog } from './domain/audit-log.js';
 import { CredentialsRepository } from './domain/credential.js';
 import { EnvironmentsRepository, EnvironmentsService } from './domain/environments.service.js';
 import { Logins } from './domain/logins.js';
+import { OperatorReads } from './domain/operator-reads.js';
 import { PasswordHasher } from './domain/password-check.js';
 import { Sessions } from './domain/sessions.service.js';
 import { UsersRepository } from './domain/user.js';
@@ -29,6 +30,7 @@ import {
   imports: [TypeOrmModule.forFeature([UserSchema, CredentialSchema, EnvironmentSchema])],
   providers: [
     EnvironmentsService,
+    OperatorReads,
     UsersService,
     { provide: AuditLog, useClass: PostgresAuditLog },
     { provide: AuditTrail, useClass: PostgresAuditTrail },
@@ -44,6 +46,7 @@ import {
     AuditTrail,
     EnvironmentsService,
     Logins,
+    OperatorReads,
     PasswordHasher,
     Sessions,
     UsersService,

@@ -13,29 +13,42 @@ import {
   shown,
   type VersionCheck,
 } from '#libs/http';
-import type { Principal } from '#libs/identity';
-import { ActAsUser, CurrentUser } from '#libs/identity/http';
+import { OperatorReads, type Principal } from '#libs/identity';
+import { accountRead, ActAsUser, CurrentUser } from '#libs/identity/http';
 import type { Page } from '#libs/kernel';
 import { ApplicationsService } from '../domain/applications.service.js';
 import { ApplicationView, CreateApplicationDto, UpdateApplicationDto } from './application.dto.js';
 
-/** The applications of the caller's account (specification, section 4.1). */
+/** The applications of the caller's account (specification, section 4.1). The platform reads those of any account. */
 @Controller('v1/applications')
 @ActAsUser()
 export class ApplicationsController {
-  constructor(private readonly applications: ApplicationsService) {}
+  constructor(
+    private readonly applications: ApplicationsService,
+    private readonly reads: OperatorReads,
+  ) {}
 
   @Get()
-  list(
-    @CurrentUser() { userId }: Principal,
-    @QueryOf((query) => query.optionalPage()) page: Partial<Page>,
-  ): Answer {
-    return listed(page, (of) => this.applications.list(userId, of), ApplicationView);
+  async list(
+    @CurrentUser() user: Principal,
+    @QueryOf((query) => [query.optionalPage(), query.numericId('accountId')])
+    [page, asked]: [Partial<Page>, string | undefined],
+  ): Promise<Answer> {
+    const accountId = accountRead(asked, user);
+    const action = 'user.list_applications';
+    await this.reads.record(user, { action, resourceId: accountId, accountId });
+    return listed(page, (of) => this.applications.list(accountId, of), ApplicationView);
   }
 
   @Get(':id')
-  async show(@CurrentUser() { userId }: Principal, @Param('id') id: string): Promise<Answer> {
-    const application = await this.applications.get(userId, id);
+  async show(
+    @CurrentUser() user: Principal,
+    @Param('id') id: string,
+    @QueryOf((query) => query.numericId('accountId')) asked: string | undefined,
+  ): Promise<Answer> {
+    const accountId = accountRead(asked, user);
+    const application = await this.applications.get(accountId, id);
+    await this.reads.record(user, { action: 'application.show', resourceId: id, accountId });
     return shown(ApplicationView, application, application.version);
   }
 

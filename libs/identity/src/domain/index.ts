@@ -2,5 +2,6 @@ export { Credential } from './credential.js';
 export { Environment, EnvironmentsService, type NewEnvironment } from './environments.service.js';
 export { EnvironmentIdTakenError, UsernameTakenError } from './identity-errors.js';
 export type { Principal } from './logins.js';
+export { OperatorReads } from './operator-reads.js';
 export { type Role, ROLES, type Status, User } from './user.js';
 export { UsersService } from './users.service.js';

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { IdentityModule } from '#libs/identity';
 import { DeliveriesModule } from '../deliveries/deliveries.module.js';
+import { AccountLoadsModule } from '../statistics/statistics.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { EventReader, EventStore } from './domain/event.js';
 import { EventsService } from './domain/events.service.js';
@@ -9,7 +10,7 @@ import { PostgresEventStore } from './infrastructure/postgres-event.store.js';
 
 /** Accepts and shows events. */
 @Module({
-  imports: [DeliveriesModule, SubscriptionsModule, IdentityModule],
+  imports: [AccountLoadsModule, DeliveriesModule, SubscriptionsModule, IdentityModule],
   providers: [
     EventsService,
     { provide: EventReader, useClass: PostgresEventReader },

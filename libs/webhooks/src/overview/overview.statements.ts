@@ -1,6 +1,8 @@
 import { MAX_SCANNED_ROWS } from '#libs/kernel';
 import { type NoValues, prepared, statement } from '#libs/runtime';
 import { type Day, withinDays } from '../partitions/partition-days.js';
+import { steps } from '../sending/infrastructure/due-deliveries.statements.js';
+import type { Load } from '../statistics/infrastructure/account-loads.js';
 
 /** In the order of the index on pending rows. */
 export function countExpiredClaims(day: Day) {
@@ -70,6 +72,30 @@ FROM unnest(@webhookIds::bigint[]) AS w(id) CROSS JOIN LATERAL (
 ) d
 GROUP BY w.id`);
 }
+
+/** The waiting deliveries of accounts, at most {@link MOST_WAITING} of each subscription. */
+export function countWaitingByAccount(day: Day) {
+  return statement<NoValues, { accountId: string; waiting: number }>(`
+${steps(day, {})}
+SELECT w.account_id AS "accountId", sum(d.waiting)::float8 AS waiting
+FROM step s
+  JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON true
+  CROSS JOIN LATERAL (
+    SELECT count(*) AS waiting FROM (
+      SELECT FROM deliveries
+      WHERE webhook_id = s.webhook_id AND state = 'pending' AND ${withinDays('id', day)}
+      ORDER BY next_attempt_at LIMIT ${MOST_WAITING}
+    ) p
+  ) d
+GROUP BY w.account_id`);
+}
+
+/** What each account has caused in some hours. */
+export const SUM_LOADS = statement<{ since: string; until: string }, Load & { accountId: string }>(`
+SELECT account_id AS "accountId", sum(reported)::float8 AS reported, sum(delivered)::float8 AS delivered,
+  sum(failed)::float8 AS failed, sum(busy_ms)::float8 AS "busyMs"
+FROM account_loads WHERE at >= @since::timestamptz AND at < @until::timestamptz
+GROUP BY account_id`);
 
 export const NEWEST_MIGRATION = prepared<NoValues, { name: string }>(
   'overview.migration',

@@ -10,6 +10,7 @@ import {
   type Given,
   type Statement,
 } from '#libs/runtime';
+import { FORGET_LOADS } from '../statistics/infrastructure/account-loads.js';
 import { FORGET_COUNTS } from '../statistics/infrastructure/attempt-counter.js';
 import { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
 import {
@@ -74,7 +75,7 @@ export class Retention {
       if (partition.parent === 'deliveries') await this.expire(partition, days);
     }
     await this.inBatches(async () => (await this.idempotencyKeys.deleteExpired(BATCH)) === BATCH);
-    for (const forget of [FORGET_REPLAYS, FORGET_COUNTS]) {
+    for (const forget of [FORGET_REPLAYS, FORGET_COUNTS, FORGET_LOADS]) {
       await this.inBatches(async () => {
         const forgotten = await this.database.run(forget, { days, limit: BATCH });
         return forgotten.length === BATCH;

@@ -157,6 +157,22 @@ REVOKE EXECUTE ON FUNCTION tell_of_webhook(bigint, text, timestamptz, timestampt
     'ALTER TABLE deliveries ADD COLUMN resumes_at timestamptz, ADD COLUMN extra_attempts integer',
   ),
 
+  /** What each account has caused, by the hour (`AccountLoadCounter`): accepted events, attempts and their time. */
+  migrationOf(
+    'AccountLoads1764223200032',
+    `
+CREATE TABLE account_loads (
+  at timestamptz NOT NULL,
+  account_id bigint NOT NULL,
+  reported integer NOT NULL,
+  delivered integer NOT NULL,
+  failed integer NOT NULL,
+  busy_ms bigint NOT NULL,
+  CONSTRAINT account_loads_pkey PRIMARY KEY (at, account_id)
+) WITH (fillfactor = 80);
+`,
+  ),
+
   /** Replays that send a subscription the events that it has missed. `after` of such a part is an event. */
   migrationOf(
     'MissedEvents1764230400011',

@@ -14,6 +14,7 @@ import {
   TypeOrmTransactions,
 } from '#libs/runtime';
 import { DeliveryQueue } from '../queue/domain/delivery-queue.js';
+import type { AccountLoadCounter } from '../statistics/infrastructure/account-loads.js';
 import { DeliveryCanceller } from '../sending/infrastructure/delivery-canceller.js';
 import type { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
 import { DeliveryReplayer } from '../replays/infrastructure/delivery-replayer.js';
@@ -103,7 +104,8 @@ beforeAll(async () => {
   deliveries = new PostgresDeliveryStore(transactions, queue, new Tracing(), config);
   events = new PostgresEventReader(transactions);
   eventStore = new PostgresEventStore(
-    ...([statements, queue, new FakeActivity(), new Tracing(), new Metrics(), config] as const),
+    ...([statements, queue, new FakeActivity(), new Tracing()] as const),
+    ...([{ add: () => undefined } as unknown as AccountLoadCounter, new Metrics(), config] as const),
   );
 }, 300_000);
 afterAll(async () => {

@@ -24,6 +24,10 @@ export const webhooksSchema: DatabaseSchema = {
     // because a replay can select by them.
     attempts: { api: 'SELECT', worker: 'INSERT, SELECT (delivery_id, take, status, error)' },
     attempt_counts: { api: 'SELECT', worker: 'SELECT, INSERT, DELETE, UPDATE (count)' },
+    account_loads: {
+      api: 'SELECT, INSERT, UPDATE (reported, delivered, failed, busy_ms)',
+      worker: 'SELECT, INSERT, DELETE, UPDATE (reported, delivered, failed, busy_ms)',
+    },
     replays: {
       api: 'SELECT, INSERT, UPDATE (state, completed_at)',
       worker: 'SELECT, UPDATE (state, completed_at, generation, replayed, after), DELETE',

@@ -5,6 +5,7 @@ import {
   DeliveryStatisticsService,
   DeliveryStatisticsStore,
 } from './domain/delivery-statistics.js';
+import { AccountLoadCounter } from './infrastructure/account-loads.js';
 import { AttemptCounter, PostgresAttemptHistoryStore } from './infrastructure/attempt-counter.js';
 import { PostgresDeliveryStatisticsStore } from './infrastructure/postgres-delivery-statistics.store.js';
 
@@ -20,6 +21,10 @@ import { PostgresDeliveryStatisticsStore } from './infrastructure/postgres-deliv
 })
 export class StatisticsModule {}
 
+/** Counts what each account causes, in any process. */
+@Module({ providers: [AccountLoadCounter], exports: [AccountLoadCounter] })
+export class AccountLoadsModule {}
+
 /** Counts attempts, in a worker. */
-@Module({ providers: [AttemptCounter], exports: [AttemptCounter] })
+@Module({ imports: [AccountLoadsModule], providers: [AttemptCounter], exports: [AttemptCounter] })
 export class AttemptCountsModule {}

@@ -10,10 +10,12 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'webhook.pause': 'Subscription paused',
   'webhook.resume': 'Subscription resumed',
   'webhook.rotate_secret': 'Signing secret replaced',
+  'webhook.show': 'Subscription read by an operator',
   'application.create': 'Application created',
   'application.update': 'Application changed',
   'application.delete': 'Application deleted',
   'application.import': 'Application imported',
+  'application.show': 'Application read by an operator',
   'delivery.redeliver': 'Delivery sent again',
   'delivery.send': 'Delivery sent now',
   'delivery.cancel': 'Delivery cancelled',
@@ -29,6 +31,8 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'user.import': 'Account imported',
   'user.lock': 'Account locked',
   'user.unlock': 'Account unlocked',
+  'user.list_applications': 'Applications listed by an operator',
+  'user.list_webhooks': 'Subscriptions listed by an operator',
   'environment.create': 'Environment created',
 };
 

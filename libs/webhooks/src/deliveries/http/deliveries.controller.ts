@@ -15,14 +15,13 @@ import {
   shownWithList,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
-import { ActAsUser, CurrentUser, LimitedTo } from '#libs/identity/http';
+import { accountShown, ActAsUser, CurrentUser, LimitedTo, ownerSeen } from '#libs/identity/http';
 import { oneOf, type Page, string } from '#libs/kernel';
 import { CONTAINED_TEXT } from './contained-text.js';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { type Delivery, DELIVERY_STATES, type DeliveryFilter } from '../domain/delivery.js';
 import { RESULT } from './last-result.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
-import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
 import { eventKindPart } from '../../event-kinds/http/choices.schema.js';
 import { StartsSending } from './starts-sending.js';
 

@@ -19,7 +19,7 @@ import {
   unknownMembers,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
-import { CurrentUser, PlatformOnly } from '#libs/identity/http';
+import { accountShown, CurrentUser, ownerSeen, PlatformOnly } from '#libs/identity/http';
 import {
   type FieldFault,
   oneOf,
@@ -33,7 +33,6 @@ import {
 import type { Acceptance, ReportedEvent } from '../domain/event.js';
 import { type EventQuery, EventsService } from '../domain/events.service.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
-import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
 import { eventKindPart, resourcePart } from '../../event-kinds/http/choices.schema.js';
 import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
 import {

@@ -7,6 +7,7 @@ import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from
 import type { ReportedEvent } from '../domain/event.js';
 import { eventsContract } from '../domain/events.contract.js';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
+import type { AccountLoadCounter } from '../../statistics/infrastructure/account-loads.js';
 import { PostgresEventReader } from './postgres-event.reader.js';
 import { PostgresEventStore } from './postgres-event.store.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
@@ -32,6 +33,9 @@ let queue: QueueOfNothing;
 let reader: PostgresEventReader;
 let store: PostgresEventStore;
 let other: PostgresEventStore;
+/** The accounts of counted events. */
+let counted: string[];
+const loads = { add: (accountId: string) => void counted.push(accountId) };
 let account: string;
 let application: string;
 
@@ -47,10 +51,12 @@ beforeEach(async () => {
   const config = readConfig({ DATABASE_URL: database.url });
   queue = new QueueOfNothing();
   activity = new FakeActivity();
+  counted = [];
   const aDatabase = () => new Database(source, new Metrics(), new Log(config, 'test'), config);
   const aStore = () =>
     new PostgresEventStore(
-      ...([aDatabase(), queue, activity, new Tracing(), new Metrics(), config] as const),
+      ...([aDatabase(), queue, activity, new Tracing()] as const),
+      ...([loads as unknown as AccountLoadCounter, new Metrics(), config] as const),
     );
   reader = new PostgresEventReader(new TypeOrmTransactions(source, aDatabase()));
   store = aStore();
@@ -68,6 +74,12 @@ function anEvent(change: Partial<ReportedEvent> = {}): ReportedEvent {
     ...change,
   };
 }
+
+it('counts accepted events of each account, but neither duplicates nor refused ones', async () => {
+  await store.accept([anEvent({ producerId: 'x' }), anEvent(), anEvent({ applicationId: '999' })]);
+  await store.accept([anEvent({ producerId: 'x' })]);
+  expect(counted).toEqual([account, account]);
+});
 
 describe('events in PostgreSQL', () =>
   eventsContract({

@@ -14,6 +14,7 @@ import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-
 import { type Acceptance, EventStore, type ReportedEvent } from '../domain/event.js';
 import { REPORTED_KINDS } from '../../event-kinds/domain/event-kinds.js';
 import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
+import { AccountLoadCounter } from '../../statistics/infrastructure/account-loads.js';
 import {
   ACCEPT_EVENTS,
   type ClaimedDeliveryRow,
@@ -47,6 +48,7 @@ export class PostgresEventStore extends EventStore {
     private readonly queue: DeliveryQueue,
     private readonly activity: Activity,
     private readonly tracing: Tracing,
+    private readonly loads: AccountLoadCounter,
     metrics: Metrics,
     @Inject(CONFIG) config: Config,
   ) {
@@ -121,7 +123,9 @@ export class PostgresEventStore extends EventStore {
     // After the commit, and without waiting. Deliveries that miss the queue are due when their leases end.
     void this.queue.add(rows.filter((row) => row.ord === null).map(queuedDelivery));
     const accepted = rows.filter((row) => row.ord !== null);
+    const now = Date.now();
     for (const { accountId, eventId: id, fresh, deliveries } of accepted) {
+      if (fresh) this.loads.add(accountId, now, { reported: 1 });
       if (fresh && deliveries > 0) this.activity.report(accountId, { kind: 'event', id });
     }
     // The other events are already committed, even if this statement fails.

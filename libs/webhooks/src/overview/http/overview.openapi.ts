@@ -1,4 +1,6 @@
-import { describeRoutes, schema } from '#libs/http';
+import { describeRoutes, NEWEST_PAGE, schema } from '#libs/http';
+import { ACCOUNT_SORTS } from '../accounts.js';
+import { AccountLoadView } from './account-load.view.js';
 import { OverviewController } from './overview.controller.js';
 
 const { optional } = schema;
@@ -112,6 +114,38 @@ export const overviewRoutes = describeRoutes(OverviewController, {
       summary: 'Show the state of the installation',
       about: 'Needs the role `platform`. The answer may be two seconds old.',
       answer: OverviewSchema,
+    },
+    accounts: {
+      summary: 'List the load by account',
+      about:
+        'Which accounts use the installation most. Needs the role `platform`. Answers those that have events, attempts or ' +
+        'waiting deliveries, from whole hours, a page at a time. The figures may be 20 seconds old.',
+      query: {
+        since: {
+          about:
+            'From the beginning of the hour with this time; by default an hour before `until`, and at most seven days.',
+          schema: schema.time('', '2026-01-31T11:00:00Z'),
+        },
+        until: {
+          about: 'Until the end of the hour with this time; by default now.',
+          schema: schema.time('', '2026-01-31T12:00:00Z'),
+        },
+        sort: {
+          about: 'What they are sorted by; by default `share`.',
+          schema: schema.choice('', ACCOUNT_SORTS, 'waiting'),
+        },
+        order: {
+          about: 'By default `desc`: the largest first.',
+          schema: schema.choice('', ['asc', 'desc'], 'desc'),
+        },
+        limit: NEWEST_PAGE.limit!,
+        after: {
+          about: 'Answers those that come after this account.',
+          schema: schema.numericId('', '83346'),
+        },
+      },
+      answer: schema.arrayOf(AccountLoadView.schema),
+      headers: ['Link'],
     },
   },
 });

@@ -26,7 +26,7 @@ UPDATE webhooks SET backlog = ${String(backlog)} WHERE id = ANY (ARRAY(
 }
 
 /** Skips through the index on a day's pending rows, with one step for each subscription. */
-const steps = (day: Day, { from = '', until = '' }): string => `
+export const steps = (day: Day, { from = '', until = '' }): string => `
 WITH RECURSIVE step AS (
   (SELECT webhook_id, next_attempt_at, 1 AS number FROM deliveries
    WHERE state = 'pending' AND ${withinDays('id', day)} ${from}

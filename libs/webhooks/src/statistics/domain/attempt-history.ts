@@ -91,7 +91,7 @@ export interface Buckets {
 
 export const MAX_BUCKETS = 500;
 const DEFAULT_BUCKETS = 12;
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 const LONGEST_MS = 31 * 24 * HOUR_MS;
 
 /**

@@ -1,8 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { given, FairReads, numberUpTo, QueryOf, type QueryReader, type FairRead } from '#libs/http';
 import type { Principal } from '#libs/identity';
-import { ActAsUser, CurrentUser } from '#libs/identity/http';
-import { accountShown } from '../../subscriptions/http/account-shown.js';
+import { accountRead, ActAsUser, CurrentUser } from '#libs/identity/http';
 import { type HistoryRange, MAX_BUCKETS } from '../domain/attempt-history.js';
 import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
 
@@ -32,7 +31,7 @@ export class StatisticsController {
     [range, asked]: [HistoryRange, string | undefined],
     @FairReads() readFairly: FairRead,
   ): Promise<object> {
-    const accountId = accountShown(asked, user) ?? user.userId;
+    const accountId = accountRead(asked, user);
     return readFairly(() => this.statistics.ofAccount(accountId, range));
   }
 }

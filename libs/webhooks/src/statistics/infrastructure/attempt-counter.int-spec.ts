@@ -11,6 +11,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { attemptHistoryContract } from '../domain/attempt-history.contract.js';
 import { bucketsOf, type CountedAttempt, historyOf } from '../domain/attempt-history.js';
+import { AccountLoadCounter } from './account-loads.js';
 import { AttemptCounter, PostgresAttemptHistoryStore } from './attempt-counter.js';
 
 const WEEK = { since: new Date('2026-01-01T00:00:00Z'), until: new Date('2026-01-08T00:00:00Z') };
@@ -19,6 +20,7 @@ let database: TestDatabase;
 let source: DataSource;
 let history: PostgresAttemptHistoryStore;
 let counters: AttemptCounter[];
+let loads: AccountLoadCounter[];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -29,7 +31,8 @@ beforeAll(async () => {
   history = new PostgresAttemptHistoryStore(new TypeOrmTransactions(source, statements));
   // The tasks are not started.
   const tasks = () => new BackgroundTasks(log, new Metrics());
-  counters = [1, 2, 3].map(() => new AttemptCounter(tasks(), statements));
+  loads = [1, 2].map(() => new AccountLoadCounter(tasks(), statements, log));
+  counters = [1, 2, 3].map(() => new AttemptCounter(tasks(), statements, loads[0]!));
 });
 afterAll(async () => {
   await source.destroy();
@@ -77,4 +80,40 @@ it('keeps what could not be stored for the next time', async () => {
   await counter!.flush();
   await counter!.flush();
   expect(await countedOf('901', '1')).toBe(2);
+});
+
+describe('the load of accounts', () => {
+  const stored = (accountId: string) =>
+    database.query<object>(
+      `SELECT at, reported, delivered, failed, busy_ms::integer AS "busyMs"
+       FROM account_loads WHERE account_id = $1 ORDER BY at`,
+      [accountId],
+    );
+  const at = new Date('2026-01-02T03:00:00Z');
+  const later = new Date('2026-01-02T04:00:00Z');
+
+  it('counts events and attempts by the hour, of all processes', async () => {
+    const { attempt } = anAttempt('71', '1');
+    counters[0]!.count({ ...anAttempt('71', '1') });
+    counters[0]!.count({ ...anAttempt('71', '2'), attempt: { ...attempt, status: 500 } });
+    loads[1]!.add('71', attempt.at.getTime(), { reported: 2 });
+    loads[1]!.add('71', later.getTime() + 1, { reported: 1 });
+    await Promise.all(loads.map((one) => one.flush()));
+    const nothing = { reported: 0, delivered: 0, failed: 0, busyMs: 0 };
+    expect(await stored('71')).toEqual([
+      { at, reported: 2, delivered: 1, failed: 1, busyMs: 20 },
+      { at: later, ...nothing, reported: 1 },
+    ]);
+  });
+
+  it('is stored later if that fails, and when the process ends', async () => {
+    await database.query('ALTER TABLE account_loads RENAME TO away');
+    loads[0]!.add('72', at.getTime(), { reported: 1 });
+    await expect(loads[0]!.flush()).rejects.toThrow('account_loads');
+    await loads[0]!.beforeApplicationShutdown();
+    await database.query('ALTER TABLE away RENAME TO account_loads');
+    loads[0]!.add('72', at.getTime(), { reported: 1 });
+    await loads[0]!.beforeApplicationShutdown();
+    expect(await stored('72')).toMatchObject([{ reported: 2 }]);
+  });
 });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, prepared, statement, TypeOrmTransactions } from '#libs/runtime';
+import { AccountLoadCounter } from './account-loads.js';
 import {
   type AttemptCount,
   AttemptHistoryStore,
@@ -78,6 +79,7 @@ export class AttemptCounter {
   constructor(
     tasks: BackgroundTasks,
     private readonly database: Database,
+    private readonly loads: AccountLoadCounter,
   ) {
     tasks.add('attempt-counts', { everyMs: FLUSH_MS }, () => this.flush());
   }
@@ -88,6 +90,8 @@ export class AttemptCounter {
     const outcome = outcomeOf(attempt);
     this.add({ key: [accountId, webhookId, at, outcome, bin], count: 1 });
     this.add({ key: [accountId, ALL, at, outcome, bin], count: 1 });
+    const result = outcome === '2xx' ? { delivered: 1 } : { failed: 1 };
+    this.loads.add(accountId, attempt.at.getTime(), { ...result, busyMs: attempt.durationMs });
   }
 
   /** Stores the counts. Those that could not be stored are kept for the next time. */

@@ -14,8 +14,8 @@ import {
   shown,
   type VersionCheck,
 } from '#libs/http';
-import type { Principal } from '#libs/identity';
-import { ActAsUser, CurrentUser } from '#libs/identity/http';
+import { OperatorReads, type Principal } from '#libs/identity';
+import { accountRead, ActAsUser, CurrentUser } from '#libs/identity/http';
 import { oneOf, type Page } from '#libs/kernel';
 import { eventKindPart, resourcePart } from '../../event-kinds/http/choices.schema.js';
 import { RecentActivityReader } from '../recent-activity.js';
@@ -35,7 +35,8 @@ type ApplicationId = string | undefined;
 
 /**
  * Webhook subscriptions of the caller's account (specification, sections 4.2 and 4.3). Under the account's
- * address, lists and creates them at account level, while single ones may also belong to an application.
+ * address, lists and creates them at account level, while single ones may also belong to an application. The platform
+ * reads those of any account.
  */
 @Controller(Object.values(ADDRESSES))
 @ActAsUser()
@@ -43,25 +44,36 @@ export class WebhooksController {
   constructor(
     private readonly webhooks: WebhooksService,
     private readonly activity: RecentActivityReader,
+    private readonly reads: OperatorReads,
   ) {}
 
   @Get()
   async list(
-    @CurrentUser() { userId: accountId }: Principal,
-    @QueryOf(readQuery) { page, hasActivity, ...filter }: ReturnType<typeof readQuery>,
+    @CurrentUser() user: Principal,
+    @QueryOf(readQuery)
+    { page, hasActivity, accountId: asked, ...filter }: ReturnType<typeof readQuery>,
   ): Promise<Answer> {
+    const accountId = accountRead(asked, user);
     const read = await this.webhooks.list({ accountId, ...filter });
+    await this.reads.record(user, {
+      action: 'user.list_webhooks',
+      resourceId: accountId,
+      accountId,
+    });
     const readWithActivity = async (of: Page) => this.withActivity(accountId, await read(of));
     return listed(page, hasActivity ? readWithActivity : read, WebhookView);
   }
 
   @Get(':id')
   async show(
-    @CurrentUser() { userId }: Principal,
+    @CurrentUser() user: Principal,
     @Param('applicationId') applicationId: ApplicationId,
     @Param('id') id: string,
+    @QueryOf((query) => query.numericId('accountId')) asked: string | undefined,
   ): Promise<Answer> {
-    const webhook = await this.webhooks.get(userId, id, applicationId);
+    const accountId = accountRead(asked, user);
+    const webhook = await this.webhooks.get(accountId, id, applicationId);
+    await this.reads.record(user, { action: 'webhook.show', resourceId: id, accountId });
     return shown(WebhookView, webhook, webhook.version);
   }
 
@@ -128,6 +140,7 @@ function readQuery(query: QueryReader, { applicationId }: { applicationId?: stri
       applicationId === undefined
         ? (query.valid('scope', SCOPE) ?? ('account' as const))
         : { applicationId },
+    accountId: query.numericId('accountId'),
     hasActivity: query.valid('include', INCLUDE) !== undefined,
     page: query.optionalPage(),
   };

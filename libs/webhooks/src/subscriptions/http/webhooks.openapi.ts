@@ -7,6 +7,7 @@ import {
   type Parameters,
   schema,
 } from '#libs/http';
+import { ACCOUNT_READ } from '#libs/identity/http';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { WebhookLimitReachedError } from '../domain/webhook.js';
 import { WebhookActionsController } from './webhook-actions.controller.js';
@@ -90,6 +91,7 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
           about: 'With `all`, those of applications, too.',
           schema: schema.choice('', ['all']),
         },
+        ...ACCOUNT_READ,
         ...FILTERS,
         ...INCLUDE,
         ...OPTIONAL_PAGE,
@@ -100,6 +102,7 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
     show: {
       summary: 'Show a subscription',
       about: 'Answers one subscription, and its version as `ETag`.',
+      query: ACCOUNT_READ,
       answer: WebhookView.schema,
       headers: ['ETag'],
     },
@@ -179,13 +182,14 @@ const applicationWebhooksRoutes = describeRoutes(WebhooksController, {
     list: {
       summary: "List an application's subscriptions",
       about: 'Those of one application in ascending order of id, or a page of them.',
-      query: { ...FILTERS, ...INCLUDE, ...OPTIONAL_PAGE },
+      query: { ...ACCOUNT_READ, ...FILTERS, ...INCLUDE, ...OPTIONAL_PAGE },
       answer: schema.arrayOf(WebhookView.schema),
       headers: ['Link'],
     },
     show: {
       summary: "Show an application's subscription",
       about: 'The same as under `/v1/webhooks/{id}`.',
+      query: ACCOUNT_READ,
       answer: WebhookView.schema,
       headers: ['ETag'],
     },

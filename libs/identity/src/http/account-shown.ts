@@ -1,4 +1,5 @@
-import type { Principal } from '#libs/identity';
+import { type Parameters, schema } from '#libs/http';
+import type { Principal } from '../domain/logins.js';
 
 /**
  * The account whose rows a list shows; undefined for all accounts, which only the platform sees. For others, no
@@ -12,6 +13,20 @@ export function accountShown(
   if (role === 'platform') return asked;
   return (asked ?? userId) === userId ? userId : '0';
 }
+
+/** The account whose resources are read: the viewer's own, or for the platform the one that it asks for. */
+export function accountRead(asked: string | undefined, viewer: Principal): string {
+  return accountShown(asked, viewer) ?? viewer.userId;
+}
+
+/** Describes the parameter for {@link accountRead}. */
+export const ACCOUNT_READ: Parameters = {
+  accountId: {
+    about:
+      'Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read.',
+    schema: schema.text('', '83346'),
+  },
+};
 
 /** The account whose deliveries and events a viewer may open; undefined for all accounts, which only the platform may. */
 export function ownerSeen({ role, userId }: Principal): string | undefined {

@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import { type AuditEntry, AuditTrail, Transactions } from '#libs/kernel';
+import type { Principal } from './logins.js';
+
+/** What an operator has read: a list of an account, whose id is then the resource's, or one resource. */
+interface Read extends Pick<AuditEntry, 'resourceId'> {
+  action: 'user.list_applications' | 'user.list_webhooks' | 'application.show' | 'webhook.show';
+  accountId: string;
+}
+
+/** Records in the audit what operators read of the resources of customers. */
+@Injectable()
+export class OperatorReads {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly audit: AuditTrail,
+  ) {}
+
+  /** Call it once for each request. Nothing is recorded of what a user reads of the own account. */
+  async record({ role, userId }: Principal, read: Read): Promise<void> {
+    if (role !== 'platform' || read.accountId === userId) return;
+    await this.transactions.run(() => this.audit.record(read));
+  }
+}

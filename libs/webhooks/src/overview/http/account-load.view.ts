@@ -1,0 +1,26 @@
+import { computed, schema, viewOf } from '#libs/http';
+import { isNumericId, string } from '#libs/kernel';
+import type { AccountLoad } from '../accounts.js';
+
+export const ACCOUNT_ID = string().and('format', 'must be the id of an account', isNumericId);
+
+export const AccountLoadView = viewOf<AccountLoad>()('AccountLoad', {
+  accountId: computed(schema.accountNumber('The account.'), ({ id }) => Number(id)),
+  user: computed(schema.href('Its address, which shows its name.', 'users/83346'), ({ id }, href) =>
+    href('users', id),
+  ),
+  reported: schema.integer('Events that were accepted for it.', 1_204),
+  delivered: schema.integer('Attempts that succeeded.', 1_198),
+  failed: schema.integer('Attempts that failed.', 17),
+  waiting: schema.integer(
+    'Its unfinished deliveries now, at most 10,000 of each subscription and day.',
+    12,
+  ),
+  share: {
+    type: 'number',
+    description: 'Its share of the time that workers spent in calls, from 0 to 1.',
+    minimum: 0,
+    maximum: 1,
+    examples: [0.031],
+  },
+});
