@@ -30,7 +30,7 @@ matched AS MATERIALIZED (
   FROM judged j CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(w.id), '{}') AS webhooks, array_agg(w.generation) AS generations,
       array_agg(w.retry) AS retries,
-      array_agg($9::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)))) AS are_free
+      array_agg($9::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered))) AS are_free
     FROM (
       SELECT * FROM webhooks
       WHERE account_id = j.account_id AND application_id IS NULL AND deleted_at IS NULL
@@ -67,10 +67,10 @@ stored AS (
     traceparent, data, cardinality(webhooks) = 0
   FROM decided WHERE fresh
 ),
--- One delivery for each match. A subscription's first ones go onto the queue if it is free.
+-- One delivery for each match, in the order of the events. A subscription's first ones go onto the queue if it is free.
 fanned AS MATERIALIZED (
   SELECT d.id AS event_id, d.account_id, d.event, m.webhook_id, m.generation, m.retry, m.is_free,
-    m.is_free AND row_number() OVER (PARTITION BY m.webhook_id) <= 20 AS at_once
+    m.is_free AND row_number() OVER (PARTITION BY m.webhook_id ORDER BY d.ord) <= 20 AS at_once
   FROM decided d
   CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.retries, d.are_free)
     m(webhook_id, generation, retry, is_free)
@@ -198,12 +198,13 @@ judged AS MATERIALIZED (
   -- The subqueries hide the arrays from the planner, which would otherwise plan each execution again.
   FROM unnest((SELECT $1::bigint[]), (SELECT $2::integer[]), (SELECT $3::float8[]))
     AS a(webhook_id, most, due_for_ms)
-  JOIN LATERAL (SELECT * FROM webhooks WHERE id = a.webhook_id LIMIT 1) w ON NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND (w.open_until IS NULL OR w.id = ANY ($4::bigint[]))
+  JOIN LATERAL (SELECT * FROM webhooks WHERE id = a.webhook_id LIMIT 1) w ON NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND (w.open_until IS NULL OR w.id = ANY ($4::bigint[])) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)
   CROSS JOIN LATERAL (
     SELECT id, generation, claimed_until FROM deliveries
     WHERE webhook_id = a.webhook_id AND state = 'pending' AND NOT immediate
-      AND next_attempt_at <= now() AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
-      AND (claimed_until IS NULL OR claimed_until <= now()) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+      AND next_attempt_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())
+      AND (not_before IS NULL OR not_before <= now()) AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
+      AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
     ORDER BY next_attempt_at, id LIMIT a.most
     FOR NO KEY UPDATE SKIP LOCKED
   ) d
@@ -265,8 +266,9 @@ judged AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT id, generation, claimed_until FROM deliveries
     WHERE webhook_id = a.webhook_id AND state = 'pending' AND immediate
-      AND next_attempt_at <= now() AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
-      AND (claimed_until IS NULL OR claimed_until <= now()) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+      AND next_attempt_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())
+      AND (not_before IS NULL OR not_before <= now()) AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
+      AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
     ORDER BY next_attempt_at, id LIMIT a.most
     FOR NO KEY UPDATE SKIP LOCKED
   ) d
@@ -316,6 +318,137 @@ LEFT JOIN LATERAL (
 JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
 ORDER BY d.id;
 
+-- CLAIM_PACED(…), prepared as pending.claim-paced.20454
+WITH
+locked AS MATERIALIZED (
+  SELECT w.*, a.most, greatest(w.paced_until, now() - interval '100 ms') AS base,
+    now() - make_interval(secs => a.due_for_ms / 1000) AS oldest
+  -- The subqueries hide the arrays from the planner, which would otherwise plan each execution again.
+  FROM unnest((SELECT $1::bigint[]), (SELECT $2::integer[]), (SELECT $3::float8[]))
+    AS a(webhook_id, most, due_for_ms)
+  CROSS JOIN LATERAL (
+    SELECT id, enabled, deleted_at, generation, paused, hold_until, open_until, max_per_second,
+      max_concurrent, ordered, paced_until, in_flight, pace_waits
+    FROM webhooks WHERE id = a.webhook_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+  ) w
+  WHERE (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered) AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND (w.open_until IS NULL OR w.id = ANY ($4::bigint[])) AND coalesce(w.paced_until <= now(), true)
+    AND NOT (w.ordered AND w.id = ANY ($5::bigint[]))
+),
+-- room: how many may be claimed now. live: the places of leases that have not ended.
+asked AS MATERIALIZED (
+  SELECT w.*, live.places AS live,
+    greatest(0, least(w.most,
+      1 + floor(extract(epoch FROM now() - w.base) * w.max_per_second)::integer,
+      CASE WHEN w.ordered THEN 1 ELSE w.max_concurrent END - live.count)) AS room
+  FROM locked w CROSS JOIN LATERAL (
+    SELECT count(*)::integer AS count, jsonb_object_agg(key, value) AS places
+    FROM jsonb_each_text(w.in_flight) WHERE value::timestamptz > now()
+  ) live
+),
+-- Those whose number is greater than the room exceed the pace.
+found AS MATERIALIZED (
+  SELECT d.id, w.id AS webhook_id, (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AS is_off, d.claimed_until IS NOT NULL AS is_expired,
+    d.number <= w.room AS fits
+  FROM asked w CROSS JOIN LATERAL (
+    SELECT due.*, row_number() OVER () AS number FROM (
+      SELECT id, generation, claimed_until FROM deliveries
+      WHERE webhook_id = w.id AND state = 'pending' AND NOT immediate AND next_attempt_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())
+      AND (not_before IS NULL OR not_before <= now()) AND next_attempt_at >= w.oldest
+        AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+      ORDER BY next_attempt_at, id LIMIT w.room + 1
+      FOR NO KEY UPDATE SKIP LOCKED
+    ) due
+  ) d
+  WHERE NOT w.ordered
+  UNION ALL
+  SELECT d.id, w.id, (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation), d.claimed_until IS NOT NULL, first.number <= w.room
+  FROM asked w
+  CROSS JOIN LATERAL (
+    -- Does not skip any, whatever its lease or lock: those behind it wait.
+    SELECT due.id, row_number() OVER () AS number FROM (
+      SELECT id FROM deliveries
+      WHERE webhook_id = w.id AND state = 'pending' AND NOT immediate AND next_attempt_at >= w.oldest - interval '1 minute'
+        AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+      ORDER BY next_attempt_at, id LIMIT 2
+    ) due
+  ) first
+  CROSS JOIN LATERAL (
+    SELECT id, generation, claimed_until FROM deliveries
+    WHERE id = first.id AND state = 'pending' AND NOT immediate AND next_attempt_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())
+      AND (not_before IS NULL OR not_before <= now()) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d
+  WHERE w.ordered AND 0 = (SELECT count(*) FROM (
+    SELECT FROM deliveries WHERE webhook_id = w.id AND state = 'pending' AND NOT immediate AND (id >= '019b71b4-4c00-0000-0000-000000000000'::uuid AND id < '019b76da-a800-0000-0000-000000000000'::uuid)
+    ORDER BY next_attempt_at LIMIT 1
+  ) earlier)
+),
+-- Done here because these rows were found anyway.
+cancelled AS (
+  UPDATE deliveries d
+  SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
+    reason = (SELECT CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END FROM webhooks w WHERE w.id = d.webhook_id)
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+),
+leased AS (
+  UPDATE deliveries d
+  -- In an ordered subscription, next_attempt_at is the place in the order.
+  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000),
+    next_attempt_at = CASE WHEN (SELECT ordered FROM asked WHERE id = d.webhook_id)
+      THEN d.next_attempt_at ELSE now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000) END
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
+    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until
+),
+counted AS MATERIALIZED (
+  SELECT w.*, taken.count AS taken,
+    coalesce(w.live, '{}') || coalesce(taken.places, '{}') AS places,
+    w.id = ANY (ARRAY(SELECT webhook_id FROM found WHERE NOT fits)) AS exceeds
+  FROM asked w CROSS JOIN LATERAL (
+    SELECT count(*) AS count, jsonb_object_agg(id || ' ' || takes, claimed_until) AS places
+    FROM leased WHERE webhook_id = w.id
+  ) taken
+),
+paced AS (
+  UPDATE webhooks w
+  SET paced_until = c.base + make_interval(secs => coalesce(c.taken / c.max_per_second::float8, 0)),
+    in_flight = CASE WHEN c.ordered OR c.max_concurrent IS NOT NULL THEN c.places END,
+    pace_waits = c.exceeds
+  FROM counted c WHERE w.id = c.id AND (c.taken > 0 OR c.exceeds <> c.pace_waits)
+  RETURNING w.id, w.max_per_second, w.paced_until
+)
+
+SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
+  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
+  e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
+  e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
+  w.target_url AS "targetUrl", w.userinfo, w.target_version AS "targetVersion", w.headers, w.payload,
+  w.retry, w.secret,
+  CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
+    SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
+    WHERE (retired ->> 'until')::timestamptz > now()
+  ) END AS "retiredSecrets",
+  CASE WHEN w.failures > 0 OR w.openings > 0 OR w.failing_since IS NOT NULL
+      OR w.open_until IS NOT NULL
+    THEN json_build_object('failures', w.failures, 'openings', w.openings,
+      'failingMs', 1000 * extract(epoch FROM now() - w.failing_since),
+      'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', format('%s %s %s %s', w.failures, w.openings,
+    extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until)))
+    END AS health, w.id = ANY ($4::bigint[]) AS "isProbe",
+  d.id = ANY (ARRAY(SELECT id FROM found WHERE is_expired)) AS "isExpired",
+  (SELECT CASE WHEN w.ordered THEN 'order' WHEN w.max_concurrent IS NOT NULL THEN 'concurrency'
+    WHEN w.max_per_second IS NOT NULL THEN 'rate' END FROM asked w WHERE w.id = d.webhook_id) AS pace,
+  (SELECT (extract(epoch FROM p.paced_until - now()) * 1000)::float8
+   FROM paced p WHERE p.id = d.webhook_id AND p.max_per_second IS NOT NULL) AS "pacedMs"
+FROM leased d
+LEFT JOIN LATERAL (
+  SELECT * FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+) e ON true
+JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+ORDER BY d.id;
+
 -- CLEAR_BACKLOG, prepared as pending.clear-backlog
 WITH cleared AS (
 UPDATE webhooks SET backlog = false WHERE id = ANY (ARRAY(
@@ -351,7 +484,7 @@ made AS (
     JOIN webhooks w ON w.id = $2 AND w.account_id = e.account_id AND w.enabled
       AND w.deleted_at IS NULL
     CROSS JOIN LATERAL (
-  SELECT CASE WHEN $3::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false))) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000) END AS ends
+  SELECT CASE WHEN $3::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000) END AS ends
 ) lease
   WHERE (SELECT count(*) FROM (SELECT id FROM deliveries
     WHERE webhook_id BETWEEN $2::bigint AND $2::bigint
@@ -402,7 +535,8 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     last.status AS "lastStatus", last.error AS "lastError",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
-      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+      WHEN NOT w.paused
+        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
@@ -520,7 +654,8 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
     last.status AS "lastStatus", last.error AS "lastError",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
-      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+      WHEN NOT w.paused
+        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
@@ -623,6 +758,12 @@ JOIN pg_class part ON part.oid = i.inhrelid
 JOIN pg_class parent ON parent.oid = i.inhparent
 WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass) AND i.inhdetachpending;
 
+-- HAVE_EARLIER(…), prepared as pending.have-earlier.20454
+SELECT w.id FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (
+  SELECT FROM deliveries WHERE webhook_id = w.id AND state = 'pending' AND NOT immediate AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  ORDER BY next_attempt_at LIMIT 1
+) earlier;
+
 -- IS_ANY_REPLAYING, prepared as replays.any
 SELECT id FROM replays WHERE state = 'running' UNION ALL SELECT replay_id FROM replay_parts LIMIT 1;
 
@@ -683,7 +824,7 @@ LEFT JOIN LATERAL (
   SELECT * FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
 ) e ON true
 JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
-WHERE NOT (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AND (d.immediate OR NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)));
+WHERE NOT (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AND (d.immediate OR NOT (((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) OR (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)));
 
 -- LOCK_EVENT
 SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
@@ -704,8 +845,16 @@ WITH RECURSIVE step AS (
   ) next
   WHERE step.number < $2::integer
 )
-SELECT s.number, s.webhook_id AS "webhookId", w.account_id AS "accountId", (extract(epoch FROM greatest(s.next_attempt_at, w.hold_until, w.open_until) - now()) * 1000)::float8 AS "dueInMs",
-  (extract(epoch FROM s.next_attempt_at - now()) * 1000)::float8 AS "oldestInMs", w.open_until IS NOT NULL AS probe, false AS immediate
+SELECT s.number, s.webhook_id AS "webhookId", w.account_id AS "accountId", (extract(epoch FROM greatest(s.next_attempt_at, w.hold_until, w.open_until, w.paced_until,
+    CASE WHEN w.ordered THEN (
+      SELECT greatest(not_before, claimed_until) FROM deliveries
+      WHERE webhook_id = s.webhook_id AND state = 'pending' AND next_attempt_at >= s.next_attempt_at
+        AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+      ORDER BY next_attempt_at, id LIMIT 1
+    ) END) - now()) * 1000)::float8 AS "dueInMs",
+  (extract(epoch FROM s.next_attempt_at - now()) * 1000)::float8 AS "oldestInMs", w.open_until IS NOT NULL AS probe, false AS immediate,
+  CASE WHEN w.ordered THEN 'order' WHEN w.max_concurrent IS NOT NULL THEN 'concurrency'
+    WHEN w.max_per_second IS NOT NULL THEN 'rate' END AS pace
 FROM step s
 LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON w.enabled AND w.deleted_at IS NULL AND NOT w.paused
 UNION ALL
@@ -798,7 +947,13 @@ WITH RECURSIVE step AS (
   ) next
   
 )
-SELECT max(-(extract(epoch FROM greatest(s.next_attempt_at, w.hold_until, w.open_until) - now()) * 1000)::float8) AS "ageMs"
+SELECT max(-(extract(epoch FROM greatest(s.next_attempt_at, w.hold_until, w.open_until, w.paced_until,
+    CASE WHEN w.ordered THEN (
+      SELECT greatest(not_before, claimed_until) FROM deliveries
+      WHERE webhook_id = s.webhook_id AND state = 'pending' AND next_attempt_at >= s.next_attempt_at
+        AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+      ORDER BY next_attempt_at, id LIMIT 1
+    ) END) - now()) * 1000)::float8) AS "ageMs"
 FROM step s JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON w.enabled AND w.deleted_at IS NULL AND NOT w.paused;
 
 -- OLD_PARTITIONS
@@ -861,7 +1016,7 @@ WITH
 found AS MATERIALIZED (
   SELECT d.id FROM unnest($1::uuid[]) AS j(id)
   JOIN LATERAL (
-    SELECT id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
   ) d ON true
 ),
@@ -908,6 +1063,66 @@ recorded AS (
 )
 SELECT id FROM found;
 
+-- RECORD_PLACE(…), prepared as pending.record-place.20454
+WITH
+-- Skips locked rows; the caller retries them separately.
+found AS MATERIALIZED (
+  SELECT d.id, w.id AS webhook_id, d.id || ' ' || j.lease AS place
+  FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  JOIN LATERAL (
+    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d ON true
+  LEFT JOIN LATERAL (
+    SELECT id FROM webhooks WHERE id = d.webhook_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+  ) w ON true
+),
+freed AS (
+  UPDATE webhooks w
+  SET in_flight = w.in_flight - ARRAY(SELECT place FROM found WHERE webhook_id = w.id)
+  WHERE w.id = ANY (ARRAY(SELECT webhook_id FROM found)) AND w.in_flight IS NOT NULL
+),
+-- Logs every attempt, even if it is too late to change its delivery.
+logged AS (
+  INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
+    response_headers, response_body, truncated, sent, worker)
+  SELECT a.*, $3::text
+  FROM unnest($1::uuid[], $2::integer[], $4::integer[], $5::timestamptz[],
+      $6::integer[], $7::integer[], $8::text[], $9::text[],
+      $10::text[], $11::text[], $12::boolean[], $13::text[])
+    AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated,
+      sent)
+  WHERE a.id = ANY (ARRAY(SELECT id FROM found))
+  -- It was already recorded by a statement whose answer got lost.
+  ON CONFLICT DO NOTHING
+),
+-- Finishes the delivery or schedules its next attempt, and ends the lease.
+recorded AS (
+  UPDATE deliveries d
+  SET attempts = greatest(d.attempts, ($4::integer[])[width_bucket(d.id, $1::uuid[])]),
+    -- A late success does not end the lease of another worker, which may be sending it.
+    claimed_until = CASE WHEN d.takes <> ($2::integer[])[width_bucket(d.id, $1::uuid[])] THEN d.claimed_until END,
+    state = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.state ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END END,
+    reason = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.reason ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($17::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($18::text[])[width_bucket(d.id, $1::uuid[])] END END,
+    next_attempt_at = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE CASE
+      WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending' THEN now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000)
+    END END,
+    not_before = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN CASE
+      WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending' THEN now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000)
+    END END,
+    completed_at = CASE
+      WHEN d.state = 'succeeded' THEN d.completed_at
+      WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN now()
+    END
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND (
+    d.takes = ($2::integer[])[width_bucket(d.id, $1::uuid[])] AND (d.state = 'succeeded'
+      OR d.attempts = ($4::integer[])[width_bucket(d.id, $1::uuid[])] - 1 AND d.state IN ('pending', 'cancelled'))
+    OR ($14::text[])[width_bucket(d.id, $1::uuid[])] = 'succeeded' AND ($4::integer[])[width_bucket(d.id, $1::uuid[])] > d.schedule_base
+      AND d.state <> 'succeeded'
+  )
+)
+SELECT id FROM found WHERE webhook_id IS NOT NULL;
+
 -- REDELIVER
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
@@ -916,7 +1131,7 @@ SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.att
   next_attempt_at = coalesce(lease.ends, now()), claimed_until = lease.ends,
   takes = d.takes + (lease.ends IS NOT NULL)::integer
 FROM webhooks w CROSS JOIN LATERAL (
-  SELECT CASE WHEN $1::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false))) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $2::float8) + 15000) / 1000) END AS ends
+  SELECT CASE WHEN $1::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $2::float8) + 15000) / 1000) END AS ends
 ) lease
 WHERE d.id = $3 AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
   AND (d.state <> 'pending' OR d.generation < w.generation)
@@ -935,9 +1150,42 @@ WITH given AS MATERIALIZED (
     AND d.state IN ('pending', 'cancelled')
 )
 UPDATE deliveries d
-SET claimed_until = NULL, next_attempt_at = least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000))
-  + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000)
+SET claimed_until = NULL, next_attempt_at = least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000)
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid);
+
+-- RELEASE_PLACE(…), prepared as pending.release-place.20454
+WITH
+given AS MATERIALIZED (
+  SELECT d.id FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  JOIN LATERAL (
+    SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d ON d.takes = j.lease AND d.claimed_until IS NOT NULL
+    AND d.state IN ('pending', 'cancelled')
+),
+held AS MATERIALIZED (
+  SELECT j.id, w.id AS webhook_id, j.id || ' ' || j.lease AS place
+  FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  JOIN LATERAL (
+    SELECT webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+  ) d ON true
+  LEFT JOIN LATERAL (
+    SELECT id FROM webhooks WHERE id = d.webhook_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+  ) w ON true
+),
+freed AS (
+  UPDATE webhooks w
+  SET in_flight = w.in_flight - ARRAY(SELECT place FROM held WHERE webhook_id = w.id)
+  WHERE w.id = ANY (ARRAY(SELECT webhook_id FROM held)) AND w.in_flight IS NOT NULL
+),
+released AS (
+  UPDATE deliveries d
+  SET claimed_until = NULL,
+    next_attempt_at = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) END,
+    not_before = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) END
+  WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+)
+SELECT id FROM held WHERE webhook_id IS NOT NULL;
 
 -- REPLACE_KEY
 UPDATE webhooks SET secret = $1, public_key = $2, retired_secrets = coalesce((
@@ -1050,7 +1298,7 @@ WITH
 -- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
 -- other, whether they are of it alone or of its account.
 job AS MATERIALIZED (
-  SELECT r.id, r.states, w.id AS target, w.generation AS present,
+  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered,
     $1::boolean AND NOT EXISTS (
       SELECT FROM replay_parts o WHERE o.replay_id = r.id AND o.webhook_id <> w.id
     ) AS is_last
@@ -1076,7 +1324,8 @@ started AS (
     immediate = false, replayed = true, resumes_at = NULL, extra_attempts = NULL,
     generation = c.present,
     -- If a cancelled delivery still has an attempt in flight, that one is its first.
-    next_attempt_at = greatest(d.claimed_until, now()),
+    next_attempt_at = CASE WHEN c.ordered THEN d.created_at ELSE greatest(d.claimed_until, now()) END,
+    not_before = NULL,
     claimed_until = CASE WHEN d.claimed_until > now() THEN d.claimed_until END
   FROM chosen c WHERE c.state <> 'pending' AND d.id = c.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
 ),
@@ -1203,7 +1452,8 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
     last.status AS "lastStatus", last.error AS "lastError",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
-      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+      WHEN NOT w.paused
+        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
@@ -1315,7 +1565,8 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     last.status AS "lastStatus", last.error AS "lastError",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
-      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+      WHEN NOT w.paused
+        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
@@ -1382,7 +1633,8 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     last.status AS "lastStatus", last.error AS "lastError",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
-      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+      WHEN NOT w.paused
+        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
@@ -1447,7 +1699,8 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     last.status AS "lastStatus", last.error AS "lastError",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
-      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+      WHEN NOT w.paused
+        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
@@ -1513,7 +1766,8 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     last.status AS "lastStatus", last.error AS "lastError",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
-      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+      WHEN NOT w.paused
+        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
@@ -1579,7 +1833,8 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     last.status AS "lastStatus", last.error AS "lastError",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
-      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+      WHEN NOT w.paused
+        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,

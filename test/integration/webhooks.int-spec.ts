@@ -41,6 +41,9 @@ const content = (fields: Partial<WebhookContent> = {}): WebhookContent => ({
   retry: null,
   headers: null,
   signature: 'hmac-sha256',
+  maxPerSecond: null,
+  maxConcurrent: null,
+  ordered: false,
   ...fields,
 });
 

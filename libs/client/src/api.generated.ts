@@ -1545,10 +1545,25 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
+             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt. Must not be greater than DELIVERY_CONCURRENCY of this installation. Must be from 1 to 1000.
+             * @example 2
+             */
+            maxConcurrent?: number | null;
+            /**
+             * @description The most notifications in a second, over all workers: on average, with bursts of 10 % more. What exceeds it waits, and uses up no attempt. Must be from 1 to 1000.
+             * @example 10
+             */
+            maxPerSecond?: number | null;
+            /**
              * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Billing
              */
             name?: string | null;
+            /**
+             * @description When true, notifications are sent one at a time, in the order in which their events were accepted. One that fails holds those behind it until it has succeeded or is finished.
+             * @example true
+             */
+            ordered?: boolean | null;
             /**
              * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object.
              * @example {
@@ -2939,10 +2954,25 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
+             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt. Must not be greater than DELIVERY_CONCURRENCY of this installation. Must be from 1 to 1000. `null` clears it.
+             * @example 2
+             */
+            maxConcurrent?: number | null;
+            /**
+             * @description The most notifications in a second, over all workers: on average, with bursts of 10 % more. What exceeds it waits, and uses up no attempt. Must be from 1 to 1000. `null` clears it.
+             * @example 10
+             */
+            maxPerSecond?: number | null;
+            /**
              * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed. `null` clears it.
              * @example Billing
              */
             name?: string | null;
+            /**
+             * @description When true, notifications are sent one at a time, in the order in which their events were accepted. One that fails holds those behind it until it has succeeded or is finished. `null` clears it.
+             * @example true
+             */
+            ordered?: boolean | null;
             /**
              * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
              * @example {
@@ -3211,6 +3241,22 @@ export interface components {
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 disablesAt?: string;
+                /**
+                 * @description Notifications are due and wait, because the pace of the subscription allows no more.
+                 *
+                 *     - `maxPerSecond`: `maxPerSecond` notifications were sent in the last second
+                 *     - `maxConcurrent`: `maxConcurrent` calls are in flight
+                 *     - `ordered`: the one before has not succeeded yet and is not finished
+                 * @example maxPerSecond
+                 * @enum {string}
+                 */
+                pacedBy?: "maxPerSecond" | "maxConcurrent" | "ordered";
+                /**
+                 * Format: date-time
+                 * @description When the pace allows the next one, if only time decides.
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                pacedUntil?: string;
             };
             retry?: components["schemas"]["RetryPolicy"];
             /**
@@ -3222,6 +3268,21 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
+            /**
+             * @description The most notifications in a second.
+             * @example 10
+             */
+            maxPerSecond?: number;
+            /**
+             * @description The most calls in flight.
+             * @example 2
+             */
+            maxConcurrent?: number;
+            /**
+             * @description `true` if they are sent one at a time, in order; else absent.
+             * @example true
+             */
+            ordered?: boolean;
             /**
              * @description How notifications are signed, if not by `hmac-sha256`.
              * @example ed25519

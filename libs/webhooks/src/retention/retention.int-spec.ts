@@ -17,6 +17,7 @@ import { dayAt } from '../partitions/partition-days.js';
 import { WebhookSecrets } from '../subscriptions/domain/webhook-secrets.js';
 import type { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
 import { ACCEPT_EVENTS } from '../events/infrastructure/event.statements.js';
+import type { PendingDays } from '../sending/infrastructure/pending-days.js';
 import { PostgresPendingDeliveries } from '../sending/infrastructure/postgres-pending-deliveries.js';
 import { DETACH, DROP } from './retention.statements.js';
 import { Retention } from './retention.js';
@@ -354,7 +355,8 @@ it('delays neither accepting nor delivering, and records no attempt of a removed
   const metrics = { leasesExpired: () => undefined } as unknown as DeliveryMetrics;
   const log = {} as Log;
   const secrets = new WebhookSecrets(new SecretBox([]));
-  const pending = new PostgresPendingDeliveries(store, secrets, metrics, log, config());
+  const days = {} as PendingDays;
+  const pending = new PostgresPendingDeliveries(store, secrets, metrics, days, log, config());
   const [gone] = await database.query<{ id: string }>('SELECT min(id::text) AS id FROM deliveries');
   const [found] = await database.query<{ id: string }>('SELECT max(id)::text AS id FROM webhooks');
   const subscription = found!.id;
@@ -386,7 +388,7 @@ it('delays neither accepting nor delivering, and records no attempt of a removed
   const deliver = async () => {
     const claim = { webhookId: subscription, accountId: account, day: today, most: 50 };
     const deliveries = await pending.claim([
-      { ...claim, dueForMs: Infinity, probe: false, immediate: false },
+      { ...claim, dueForMs: Infinity, probe: false, immediate: false, pace: null },
     ]);
     const attempt = {
       number: 1,

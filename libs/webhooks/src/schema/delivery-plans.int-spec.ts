@@ -4,12 +4,18 @@ import { MAX_SCANNED_ROWS } from '#libs/kernel';
 import type { Given, Statement } from '#libs/runtime';
 import type { Outcome } from '../sending/domain/pending-deliveries.js';
 import { LOOK, OLDEST_DUE } from '../sending/infrastructure/due-deliveries.statements.js';
-import { outcomeValues, RECORD } from '../sending/infrastructure/outcome.statements.js';
+import { CLAIM_PACED, HAVE_EARLIER } from '../sending/infrastructure/claim-paced.statements.js';
+import {
+  outcomeValues,
+  RECORD,
+  RECORD_PLACE,
+} from '../sending/infrastructure/outcome.statements.js';
 import {
   CLAIM,
   CLAIM_IMMEDIATE,
   LOAD,
   RELEASE,
+  RELEASE_PLACE,
 } from '../sending/infrastructure/pending-delivery.statements.js';
 import { type Day, dayAt, dayOf, type Span } from '../partitions/partition-days.js';
 import { countReplayable, findReplayable } from '../replays/infrastructure/replay.statements.js';
@@ -117,6 +123,9 @@ const LEASED = `UPDATE deliveries
   SET takes = 1, claimed_until = now() + interval '1 hour', next_attempt_at = now() + interval '1 hour'
   WHERE state = 'pending' AND next_attempt_at <= now()`;
 
+const ORDERED = 'UPDATE webhooks SET ordered = true; ';
+const PLACES = `UPDATE webhooks SET max_concurrent = ${WAITING}, max_per_second = 1000`;
+
 const REPLAY = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 /** The cursor of a replay that has not started. */
 const NOTHING_YET = '00000000-0000-0000-0000-000000000000';
@@ -172,6 +181,12 @@ const claims = () => ({
   timeoutMs: TIMEOUT_MS,
 });
 const leases = () => ({ ids: waiting, leases: waiting.map(() => 1) });
+const releases = () => ({
+  ...leases(),
+  delaysMs: waiting.map(() => 0),
+  timeoutMs: TIMEOUT_MS,
+});
+const pacedClaims = () => ({ ...claims(), behind: [] });
 
 /** What a replay sends, with every filter. */
 const selected = () => ({
@@ -182,9 +197,7 @@ const selected = () => ({
 
 const PATH: StatementCase[] = [
   aCase('loads', LOAD, LEASED, leases),
-  aCase('releases', RELEASE, LEASED, () => {
-    return { ...leases(), delaysMs: waiting.map(() => 0), timeoutMs: TIMEOUT_MS };
-  }),
+  aCase('releases', RELEASE, LEASED, releases),
   aCase('records', RECORD, LEASED, () => ({ ...outcomes(), worker: 'worker' })),
   aCase('claims', CLAIM, 'SELECT', claims),
   aCase(
@@ -199,6 +212,14 @@ const PATH: StatementCase[] = [
 
 const STATEMENTS: StatementCase[] = [
   ...PATH,
+  aCase('releases in order', RELEASE_PLACE, ORDERED + LEASED, releases),
+  aCase('records in order', RECORD_PLACE, ORDERED + LEASED, () => {
+    return { ...outcomes(), worker: 'worker' };
+  }),
+  aCase('claims at a pace', CLAIM_PACED, PLACES, pacedClaims),
+  aCase('claims in order', CLAIM_PACED, ORDERED, pacedClaims),
+  aCase('looks in order for', LOOK, ORDERED, () => ({ after: '0', limit: 500 })),
+  aCase('finds earlier', HAVE_EARLIER, 'SELECT', () => ({ webhookIds: [webhook] })),
   aCase(
     'counts due',
     () => findWaiting(DAYS),

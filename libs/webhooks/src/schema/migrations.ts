@@ -178,4 +178,21 @@ CREATE TABLE account_loads (
     'MissedEvents1764230400011',
     'ALTER TABLE replays ADD COLUMN missed boolean NOT NULL DEFAULT false',
   ),
+
+  /**
+   * The pace of a subscription. paced_until: no delivery is claimed before. in_flight: the ends of leases, by delivery
+   * and number of the lease. pace_waits: deliveries are due, but exceed the pace. not_before: the time of a retry in an
+   * ordered subscription, where next_attempt_at is the place in the order.
+   */
+  migrationOf(
+    'PacedWebhooks1764250000011',
+    `ALTER TABLE webhooks
+    ADD COLUMN max_per_second integer,
+    ADD COLUMN max_concurrent integer,
+    ADD COLUMN ordered boolean NOT NULL DEFAULT false,
+    ADD COLUMN paced_until timestamptz,
+    ADD COLUMN in_flight jsonb,
+    ADD COLUMN pace_waits boolean NOT NULL DEFAULT false;
+  ALTER TABLE deliveries ADD COLUMN not_before timestamptz`,
+  ),
 ];

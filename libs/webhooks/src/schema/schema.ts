@@ -9,16 +9,17 @@ export const webhooksSchema: DatabaseSchema = {
     webhooks: {
       api: 'SELECT, INSERT, UPDATE',
       worker: `SELECT, UPDATE (enabled, disabled_reason, disabled_at, hold_until, failures,
-        failing_since, open_until, openings, backlog, generation, cancelling, version, updated_at)`,
+        failing_since, open_until, openings, backlog, generation, cancelling, version, updated_at, paced_until,
+        in_flight, pace_waits)`,
     },
     event_keys: { api: 'SELECT, INSERT', worker: 'SELECT, DELETE' },
     // What was reported is never changed, only which subscriptions were told of it.
     events: { api: 'SELECT, INSERT, UPDATE (unmatched, added)', worker: 'SELECT' },
     deliveries: {
       api: `SELECT, INSERT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
-        next_attempt_at, claimed_until, takes, completed_at, resumes_at, extra_attempts)`,
+        next_attempt_at, not_before, claimed_until, takes, completed_at, resumes_at, extra_attempts)`,
       worker: `SELECT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
-        next_attempt_at, claimed_until, completed_at, takes, attempts, resumes_at, extra_attempts)`,
+        next_attempt_at, not_before, claimed_until, completed_at, takes, attempts, resumes_at, extra_attempts)`,
     },
     // The log of attempts: the API cannot write it, and no process can change it. A worker reads results,
     // because a replay can select by them.

@@ -86,7 +86,8 @@ export function shown({ ofEvent, ofAttempts }: Bounds, from = 'deliveries', colu
     last.status AS "lastStatus", last.error AS "lastError",
     CASE WHEN d.state <> 'pending' OR ${IS_OUTDATED} OR ${IS_LEASED} THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
-      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+      WHEN NOT w.paused
+        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
     d.created_at AS "createdAt", ${END}, coalesce(e.test, false) AS test
   FROM ${from} d

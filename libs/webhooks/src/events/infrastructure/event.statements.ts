@@ -126,10 +126,10 @@ stored AS (
     traceparent, data, cardinality(webhooks) = 0
   FROM decided WHERE fresh
 ),
--- One delivery for each match. A subscription's first ones go onto the queue if it is free.
+-- One delivery for each match, in the order of the events. A subscription's first ones go onto the queue if it is free.
 fanned AS MATERIALIZED (
   SELECT d.id AS event_id, d.account_id, d.event, m.webhook_id, m.generation, m.retry, m.is_free,
-    m.is_free AND row_number() OVER (PARTITION BY m.webhook_id) <= ${MOST_AT_ONCE} AS at_once
+    m.is_free AND row_number() OVER (PARTITION BY m.webhook_id ORDER BY d.ord) <= ${MOST_AT_ONCE} AS at_once
   FROM decided d
   CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.retries, d.are_free)
     m(webhook_id, generation, retry, is_free)

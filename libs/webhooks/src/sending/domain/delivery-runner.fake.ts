@@ -86,6 +86,8 @@ export function aLeasedDelivery(change: Partial<LeasedDelivery> = {}): LeasedDel
       targetVersion: 1,
       health: HEALTHY,
       backlog: false,
+      pace: null,
+      pacedMs: 0,
       openTarget: () => ({
         url: 'http://target.example/',
         headers: {},

@@ -6,7 +6,12 @@ import { CircuitBreaker, verdictOf } from './circuit-breaker.js';
 import type { Slot } from './delivery-slots.js';
 import { notificationBody } from '../../deliveries/domain/notification-body.js';
 import { signatureHeaders } from './notification.js';
-import { type Conclusion, type LeasedDelivery, PendingDeliveries } from './pending-deliveries.js';
+import {
+  type Conclusion,
+  holdsPlace,
+  type LeasedDelivery,
+  PendingDeliveries,
+} from './pending-deliveries.js';
 import { Activity } from '../../activity/domain/activity.js';
 import { conclusionOf } from './retries.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
@@ -118,9 +123,13 @@ export class DeliveryRunner {
     };
     const ifRestarted = conclusionOf(restarted, verdict, retrySchedule);
     const { id, lease, scheduleBase } = delivery;
-    // Nothing waits for the record, and a batch of outcomes costs little more than one.
-    await this.pacer.rest();
-    await this.pending.record({ id, lease, attempt, conclusion, scheduleBase, ifRestarted });
+    const isAwaited = holdsPlace(delivery);
+    // Nothing waits for other records, and a batch of outcomes costs little more than one.
+    if (!isAwaited) await this.pacer.rest();
+    await this.pending.record({
+      ...{ id, lease, attempt, conclusion, scheduleBase, ifRestarted },
+      holdsPlace: isAwaited,
+    });
     const { accountId } = delivery.event;
     this.activity.report(accountId, { kind: 'attempt', id, number: attempt.number });
     const outcome = verdict.kind === 'succeeded' ? 'succeeded' : 'failed';

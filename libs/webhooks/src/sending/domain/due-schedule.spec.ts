@@ -1,6 +1,6 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Slot } from './delivery-slots.js';
-import { type DueClaim, DueSchedule, type DueWork } from './due-schedule.js';
+import { type DueClaim, DueSchedule, type DueWork, type Pace } from './due-schedule.js';
 
 let now: number;
 let schedule: DueSchedule;
@@ -30,6 +30,7 @@ const claimOf = (webhookId: string, most: number): DueClaim => ({
   dueForMs: Infinity,
   probe: false,
   immediate: false,
+  pace: null,
 });
 
 it('picks only due work', () => {
@@ -156,4 +157,54 @@ it('claims a single delivery as a probe', () => {
 it('keeps immediate deliveries separate, which are never blocked', () => {
   schedule.addFound([work('1', { dueInMs: 9_000 }), work('1', { immediate: true })], now);
   expect(schedule.pick((_, most) => slots(most))).toMatchObject([{ immediate: true }]);
+});
+
+describe('with a pace', () => {
+  const pick = () => schedule.pick((_, wanted) => slots(wanted));
+  const paced = (pace: Pace) => work('1', { pace });
+
+  it('claims as soon as the rate allows it, whether the last claim was full or not', () => {
+    schedule.add(paced('rate'));
+    for (const found of [4, 1]) {
+      const [claim] = pick();
+      schedule.recordClaim({ ...claim!, most: 4 }, found, now + 1, 100);
+      expect([schedule.dueInMs, pick()]).toEqual([100, []]);
+      now += 100;
+    }
+    expect(all()).toEqual(['1']);
+  });
+
+  it('claims several at once instead of one each time that a high rate allows it', () => {
+    schedule.add(paced('rate'));
+    schedule.recordClaim(pick()[0]!, 1, now + 1, 1);
+    expect(schedule.dueInMs).toBe(25);
+  });
+
+  it('forgets a subscription of which the rate allows more than is due', () => {
+    schedule.add(paced('rate'));
+    schedule.recordClaim(pick()[0]!, 1, now + 1, 0);
+    expect(schedule.dueInMs).toBe(Infinity);
+  });
+
+  it('claims nothing of an ordered subscription until its delivery has ended', () => {
+    schedule.add(paced('order'));
+    schedule.recordClaim(pick()[0]!, 1, now + 1);
+    now += 10_000;
+    expect([schedule.dueInMs, pick()]).toEqual([Infinity, []]);
+    schedule.add(paced('order'));
+    expect(all()).toEqual(['1']);
+  });
+
+  it('does not claim earlier than the rate allows it because a delivery has ended', () => {
+    schedule.add(paced('concurrency'));
+    schedule.recordClaim(pick()[0]!, 1, now + 1, 100);
+    schedule.add(paced('concurrency'));
+    expect(schedule.dueInMs).toBe(100);
+  });
+
+  it('follows a pace that a scan finds', () => {
+    schedule.add(paced(null));
+    schedule.addFound([paced('order')], now);
+    expect(pick().map(({ pace }) => pace)).toEqual(['order']);
+  });
 });

@@ -1,6 +1,12 @@
 import { RoundRobin } from '#libs/kernel';
 import type { Slot, SlotOwner } from './delivery-slots.js';
 
+/**
+ * The strictest limit of a subscription: one delivery after the other, calls in flight, or only claims in a second.
+ * Null for most, which have none.
+ */
+export type Pace = 'order' | 'concurrency' | 'rate' | null;
+
 /** Waiting deliveries of a subscription in one partition of PostgreSQL, and when they are due. */
 export interface DueWork {
   webhookId: string;
@@ -15,6 +21,7 @@ export interface DueWork {
   probe?: boolean;
   /** Only immediate deliveries, which are never blocked. */
   immediate?: boolean;
+  pace?: Pace;
 }
 
 /** A request to claim up to `most` deliveries of a subscription, oldest first. */
@@ -27,6 +34,7 @@ export interface DueClaim {
   dueForMs: number;
   probe: boolean;
   immediate: boolean;
+  pace: Pace;
 }
 
 /** A claim with a slot for each delivery. */
@@ -39,6 +47,8 @@ interface Entry extends Omit<DueClaim, 'dueForMs'> {
   dueAt: number;
   /** No delivery is due before this time. */
   oldestAt: number;
+  /** The pace allows no claim before this time. */
+  notBefore: number;
   /** When it was last added other than by a scan. */
   addedAt: number;
 }
@@ -51,6 +61,9 @@ const LARGEST_CLAIM = 50;
 const LARGEST_BATCH = 200;
 /** Most subscriptions that are checked for free slots before a claim is sent. */
 const EXAMINED = 1_000;
+
+/** Least time in ms between claims of a subscription with a rate, so that each takes several at a high rate. */
+const PACED_MS = 25;
 
 /** Delay in ms before due entries are noticed, because noticing them means visiting all waiting entries. */
 const PROMOTE_MS = 10;
@@ -126,25 +139,34 @@ export class DueSchedule {
       const most = slots.length;
       if (most === 0) continue;
       picked += most;
-      const { webhookId, accountId, day, probe, immediate } = entry;
-      claims.push({ webhookId, accountId, day, most, dueForMs, probe, immediate, slots });
+      const { webhookId, accountId, day, probe, immediate, pace } = entry;
+      claims.push({ webhookId, accountId, day, most, dueForMs, probe, immediate, pace, slots });
     }
     return claims;
   }
 
-  /** Records that a claim begun at `begunAt` found this many. Fewer than requested means no more are due. */
-  recordClaim(claim: DueClaim, found: number, begunAt: number): void {
+  /**
+   * Records that a claim begun at `begunAt` found this many. Fewer than requested means no more are due, or may be
+   * claimed.
+   * @param pacedMs ms until the rate of the subscription allows the next claim
+   */
+  recordClaim(claim: DueClaim, found: number, begunAt: number, pacedMs = 0): void {
     const entry = this.entries.get(keyOf(claim));
     if (!entry) return;
-    if (found === claim.most && !claim.probe) entry.most = Math.min(2 * entry.most, LARGEST_CLAIM);
-    else if (entry.addedAt <= begunAt) this.remove(entry);
+    const isFull = found === claim.most && !claim.probe;
+    if (isFull) entry.most = Math.min(2 * entry.most, LARGEST_CLAIM);
+    if (found > 0 && pacedMs > 0) entry.notBefore = this.now() + Math.max(pacedMs, PACED_MS);
+    // Until this one has ended, when `add` says so.
+    if (found > 0 && claim.pace === 'order') this.plan(entry, Infinity);
+    else if (found > 0 && pacedMs > 0) this.plan(entry, entry.notBefore);
+    else if (!isFull && entry.addedAt <= begunAt) this.remove(entry);
   }
 
   private entryOf(work: DueWork): Entry {
     const key = keyOf(work);
+    const { webhookId, accountId, day, probe = false, immediate = false, pace = null } = work;
     const known = this.entries.get(key);
-    if (known) return known;
-    const { webhookId, accountId, day, probe = false, immediate = false } = work;
+    if (known) return Object.assign(known, { pace });
     const entry: Entry = {
       key,
       webhookId,
@@ -153,8 +175,10 @@ export class DueSchedule {
       most: FIRST_CLAIM,
       probe,
       immediate,
+      pace,
       dueAt: Infinity,
       oldestAt: Infinity,
+      notBefore: -Infinity,
       addedAt: -Infinity,
     };
     this.entries.set(key, entry);
@@ -168,7 +192,8 @@ export class DueSchedule {
     askedAt: number,
   ) {
     entry.oldestAt = Math.min(entry.oldestAt, askedAt + oldestInMs);
-    this.plan(entry, Math.min(entry.dueAt, this.now() + dueInMs));
+    const dueAt = Math.min(entry.dueAt, this.now() + dueInMs);
+    this.plan(entry, Math.max(dueAt, entry.notBefore));
   }
 
   private plan(entry: Entry, dueAt: number): void {

@@ -1,6 +1,6 @@
 import type { Attempt, DeliveryReason } from '../../deliveries/domain/delivery.js';
 import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
-import type { DueClaim } from './due-schedule.js';
+import type { DueClaim, Pace } from './due-schedule.js';
 import type { RetryPolicy } from '../../subscriptions/domain/webhook.js';
 import type { Health } from '../../subscriptions/domain/subscription-life.js';
 
@@ -55,9 +55,17 @@ export interface LeasedDelivery {
     health: KnownHealth;
     /** New deliveries bypass the queue because others wait in PostgreSQL. */
     backlog: boolean;
+    pace: Pace;
+    /** ms from the claim until the rate allows the next one; 0 without a rate. */
+    pacedMs: number;
     /** @throws UnreadableSecretError */
     openTarget: () => OpenTarget;
   };
+}
+
+/** Whether no other of the subscription may be sent, or only a few, until this delivery is recorded or released. */
+export function holdsPlace({ subscription: { pace } }: LeasedDelivery): boolean {
+  return pace === 'order' || pace === 'concurrency';
 }
 
 /** The secrets of a target, opened for a call. */
@@ -86,6 +94,8 @@ export interface Outcome {
   scheduleBase: number;
   /** The conclusion if the schedule was restarted during the attempt. */
   ifRestarted: Conclusion;
+  /** Others of the subscription may wait for the record; see {@link holdsPlace}. */
+  holdsPlace?: boolean;
 }
 
 /** A worker's access to unfinished deliveries. Concurrent calls share statements. */
@@ -99,7 +109,7 @@ export abstract class PendingDeliveries {
   /**
    * Leases due deliveries directly from PostgreSQL, oldest first. Cancels them instead if their
    * subscription is off.
-   * @param claims at least one; all of the same day, and either all immediate or none
+   * @param claims at least one; all of the same day, either all immediate or none, and either all with a pace or none
    */
   abstract claim(claims: readonly DueClaim[]): Promise<LeasedDelivery[]>;
 

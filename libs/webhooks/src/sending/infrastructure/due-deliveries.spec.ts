@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BackgroundTasks, Database, Log, TaskWork } from '#libs/runtime';
 import type { DeliveryRunner, RunResult } from '../domain/delivery-runner.js';
 import { DeliverySlots, type Slot } from '../domain/delivery-slots.js';
-import { type DueClaim, DueSchedule } from '../domain/due-schedule.js';
+import { type DueClaim, DueSchedule, type Pace } from '../domain/due-schedule.js';
 import type { LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
 import type { DeliveriesInFlight } from './deliveries-in-flight.js';
 import { DueDeliveries } from './due-deliveries.js';
@@ -12,7 +12,7 @@ import type { PendingDays } from './pending-days.js';
 const DAY = 20_779;
 const ID = '01a2026e-4c4d-77bc-8000-02138ca9fcd1';
 
-let found: { webhookId: string; dueInMs: number }[];
+let found: { webhookId: string; dueInMs: number; pace?: Pace }[];
 let stored: LeasedDelivery[];
 let claims: DueClaim[];
 let flags: [what: unknown, webhooks: string[]][];
@@ -85,6 +85,7 @@ const aRow = (row: object, at: number) => ({
   oldestInMs: 0,
   probe: false,
   immediate: false,
+  pace: null,
   ...row,
 });
 
@@ -95,12 +96,17 @@ function take(webhookId: string, most: number): LeasedDelivery[] {
 }
 
 /** Adds waiting deliveries of a subscription. */
-function store(webhookId: string, count: number, backlog = false): void {
-  for (let n = 0; n < count; n += 1) {
-    const event = { accountId: 'a' };
-    stored.push({ id: ID, webhookId, event, subscription: { backlog } } as LeasedDelivery);
-  }
-  found.push({ webhookId, dueInMs: 0 });
+function store(webhookId: string, count: number, backlog = false, pace: Pace = null): void {
+  for (let n = 0; n < count; n += 1) stored.push(aDelivery(webhookId, { backlog, pace }));
+  found.push({ webhookId, dueInMs: 0, pace });
+}
+
+function aDelivery(webhookId: string, { backlog = false, pace = null as Pace } = {}) {
+  const [createdAt, takenAt] = [new Date(0), new Date(0)];
+  return {
+    ...{ id: ID, webhookId, event: { accountId: 'a' }, createdAt, takenAt, leasedAt: 0 },
+    subscription: { backlog, pace, pacedMs: 0 },
+  } as LeasedDelivery;
 }
 
 const looked = async () => {
@@ -202,9 +208,40 @@ it('claims nothing for a subscription that is off or paused', async () => {
 
 it('claims the rest of a backlog after running one of its deliveries from the queue', async () => {
   store('1', 3);
-  due.addBacklog({ id: ID, webhookId: '1', event: { accountId: 'a' } } as LeasedDelivery);
+  due.addBacklog(aDelivery('1'));
   await vi.advanceTimersByTimeAsync(10);
   expect(stored).toEqual([]);
+});
+
+describe('of an ordered subscription', () => {
+  const RETRIED = { state: 'pending', delayMs: 300 } as const;
+
+  it('claims the next delivery as soon as one has ended', async () => {
+    store('1', 3, false, 'order');
+    await looked();
+    expect(stored).toEqual([]);
+    expect(claims.every(({ pace }) => pace === 'order')).toBe(true);
+  });
+
+  it('claims nothing before the retry of one that failed', async () => {
+    outcome = (delivery) => ({ outcome: 'failed', delivery, conclusion: RETRIED }) as RunResult;
+    store('1', 1, false, 'order');
+    await looked();
+    expect(claims).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(280);
+    expect(claims).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(30);
+    expect(claims).toHaveLength(2);
+  });
+
+  it('leaves the backlog flag, and sets none for a delivery that it releases', async () => {
+    store('1', 1, true, 'order');
+    await looked();
+    outcome = (delivery) => ({ outcome: 'released', delivery });
+    store('1', 1, false, 'order');
+    await looked();
+    expect(flags).toEqual([]);
+  });
 });
 
 it('releases its slots and pauses when a claim fails', async () => {

@@ -1,6 +1,7 @@
 import { type NoValues, prepared, statement } from '#libs/runtime';
 import type { DueWork } from '../domain/due-schedule.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
+import { PACE } from '../../subscriptions/infrastructure/webhook-flow.js';
 
 /** Marks subscriptions with a backlog, whose new deliveries must not go onto the queue. */
 export const MARK_BACKLOG = prepared<{ webhookIds: string[] }>(
@@ -43,7 +44,16 @@ WITH RECURSIVE step AS (
 
 const IS_SENT_TO = 'w.enabled AND w.deleted_at IS NULL AND NOT w.paused';
 const inMs = (time: string): string => `(extract(epoch FROM ${time} - now()) * 1000)::float8`;
-const DUE_IN_MS = inMs('greatest(s.next_attempt_at, w.hold_until, w.open_until)');
+
+/** When the oldest delivery of a step may be sent. In an ordered subscription, it may be in flight or wait for a retry. */
+const dueInMs = (day: Day): string =>
+  inMs(`greatest(s.next_attempt_at, w.hold_until, w.open_until, w.paced_until,
+    CASE WHEN w.ordered THEN (
+      SELECT greatest(not_before, claimed_until) FROM deliveries
+      WHERE webhook_id = s.webhook_id AND state = 'pending' AND next_attempt_at >= s.next_attempt_at
+        AND ${withinDays('id', day)}
+      ORDER BY next_attempt_at, id LIMIT 1
+    ) END)`);
 
 /** `accountId` is null if the subscription is off or paused. */
 export interface LookRow extends Omit<Required<DueWork>, 'accountId' | 'day'> {
@@ -59,13 +69,14 @@ export const LOOK = ofDay<{ after: string; limit: number }, LookRow>(
   'pending.look',
   (day) => `
 ${steps(day, { from: 'AND webhook_id > @after::bigint', until: 'WHERE step.number < @limit::integer' })}
-SELECT s.number, s.webhook_id AS "webhookId", w.account_id AS "accountId", ${DUE_IN_MS} AS "dueInMs",
-  ${inMs('s.next_attempt_at')} AS "oldestInMs", w.open_until IS NOT NULL AS probe, false AS immediate
+SELECT s.number, s.webhook_id AS "webhookId", w.account_id AS "accountId", ${dueInMs(day)} AS "dueInMs",
+  ${inMs('s.next_attempt_at')} AS "oldestInMs", w.open_until IS NOT NULL AS probe, false AS immediate,
+  ${PACE} AS pace
 FROM step s
 LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON ${IS_SENT_TO}
 UNION ALL
 -- Tests, and what customers send at once: never blocked.
-(SELECT 0, d.webhook_id, d.account_id, 0, '-Infinity', false, true FROM deliveries d
+(SELECT 0, d.webhook_id, d.account_id, 0, '-Infinity', false, true, NULL FROM deliveries d
  WHERE d.state = 'pending' AND d.immediate AND d.next_attempt_at <= now() AND ${withinDays('d.id', day)}
  LIMIT @limit::integer)`,
 );
@@ -75,7 +86,7 @@ export const OLDEST_DUE = ofDay<NoValues, { ageMs: number | null }>(
   'pending.oldest-due',
   (day) => `
 ${steps(day, {})}
-SELECT max(-${DUE_IN_MS}) AS "ageMs"
+SELECT max(-${dueInMs(day)}) AS "ageMs"
 FROM step s JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON ${IS_SENT_TO}`,
 );
 

@@ -3,7 +3,11 @@ import { BackgroundTasks, Database, GroupCommit, Log } from '#libs/runtime';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
 import { DeliverySlots, type Slot } from '../domain/delivery-slots.js';
 import { DueSchedule, type DueWork, type SlottedClaim } from '../domain/due-schedule.js';
-import { type LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
+import {
+  holdsPlace,
+  type LeasedDelivery,
+  PendingDeliveries,
+} from '../domain/pending-deliveries.js';
 import { DeliveriesInFlight } from './deliveries-in-flight.js';
 import { type Day, dayOf } from '../../partitions/partition-days.js';
 import { CLEAR_BACKLOG, LOOK, type LookRow, MARK_BACKLOG } from './due-deliveries.statements.js';
@@ -69,14 +73,26 @@ export class DueDeliveries {
   /** Schedules a delivery that this worker has run, if it is due again: at once, or for a retry. */
   addRetry(result: RunResult | undefined): void {
     if (result?.outcome === 'released') {
-      this.add(result.delivery, { dueInMs: 0 });
-      if (!this.stopping && !result.delivery.immediate) this.mark(result.delivery);
+      const { delivery } = result;
+      this.add(delivery, { dueInMs: 0 });
+      const { immediate, subscription } = delivery;
+      if (!this.stopping && !immediate && subscription.pace === null) this.mark(delivery);
     } else if (result?.outcome === 'failed' && result.conclusion.state === 'pending') {
       const { delayMs, resumes } = result.conclusion;
       // Only the row says when the schedule goes on, so a scan finds it.
       if (resumes === true) return;
-      this.add(result.delivery, { dueInMs: delayMs, oldestInMs: delayMs });
+      const isPaced = result.delivery.subscription.pace !== null;
+      // Earlier ones may be due that exceeded the pace.
+      this.add(result.delivery, { dueInMs: delayMs, ...(!isPaced && { oldestInMs: delayMs }) });
     }
+  }
+
+  /** Schedules those that waited for this delivery to end, because of the pace. */
+  private addNext(delivery: LeasedDelivery, result: RunResult | undefined): void {
+    const isRetried = result && 'conclusion' in result && result.conclusion.state === 'pending';
+    // In an ordered subscription, the others wait for its retry, too.
+    if (delivery.subscription.pace === 'order' && isRetried) return;
+    if (holdsPlace(delivery)) this.add(delivery, { dueInMs: 0 });
   }
 
   /** Schedules the other deliveries of a subscription with a backlog, which are in PostgreSQL. */
@@ -84,11 +100,15 @@ export class DueDeliveries {
     this.add(delivery, { dueInMs: 0 });
   }
 
-  private add(
-    { id, webhookId, event: { accountId }, immediate }: LeasedDelivery,
-    due: Pick<DueWork, 'dueInMs' | 'oldestInMs'>,
-  ): void {
-    this.schedule.add({ webhookId, accountId, day: dayOf(id), immediate, ...due });
+  private add(delivery: LeasedDelivery, due: Pick<DueWork, 'dueInMs' | 'oldestInMs'>): void {
+    const { id, webhookId, event, immediate, subscription } = delivery;
+    const { pace } = subscription;
+    this.schedule.add({
+      ...{ webhookId, accountId: event.accountId, day: dayOf(id), immediate, pace },
+      // Claimed as the first in order, so all others are at least as new.
+      ...(pace === 'order' && { oldestInMs: -ageOf(delivery) }),
+      ...due,
+    });
     this.wake();
   }
 
@@ -160,7 +180,7 @@ export class DueDeliveries {
       }
       const together = new Map<string, SlottedClaim[]>();
       for (const claim of claims) {
-        const key = `${String(claim.day)} ${String(claim.immediate)}`;
+        const key = `${String(claim.day)} ${String(claim.immediate)} ${String(claim.pace !== null)}`;
         together.set(key, [...(together.get(key) ?? []), claim]);
       }
       await Promise.all([...together.values()].map((ofDay) => this.claim(ofDay)));
@@ -209,16 +229,19 @@ export class DueDeliveries {
     const drained: SlottedClaim[] = [];
     for (const claim of claims) {
       const deliveries = leased.filter(({ webhookId }) => webhookId === claim.webhookId);
-      this.schedule.recordClaim(claim, deliveries.length, begunAt);
+      const pacedMs = deliveries[0]?.subscription.pacedMs;
+      this.schedule.recordClaim(claim, deliveries.length, begunAt, pacedMs);
       const isMarked = deliveries.every(({ subscription }) => subscription.backlog);
-      if (isMarked && deliveries.length < claim.most) drained.push(claim);
+      if (isMarked && claim.pace === null && deliveries.length < claim.most) drained.push(claim);
       for (const delivery of deliveries) void this.run(delivery, claim.slots.pop()!);
     }
     void this.clear(drained).catch(() => undefined);
   }
 
   private async run(delivery: LeasedDelivery, slot: Slot): Promise<void> {
-    this.addRetry(await this.inFlight.run(delivery.id, () => this.runner.run(delivery, slot)));
+    const result = await this.inFlight.run(delivery.id, () => this.runner.run(delivery, slot));
+    this.addRetry(result);
+    this.addNext(delivery, result);
   }
 
   /** Clears the backlog flags, so that new deliveries may go onto the queue. */
@@ -233,6 +256,11 @@ export class DueDeliveries {
     }
     this.wake();
   }
+}
+
+/** ms since the delivery was created, by PostgreSQL's clock until it was leased. */
+function ageOf({ createdAt, takenAt, leasedAt }: LeasedDelivery): number {
+  return takenAt.getTime() - createdAt.getTime() + performance.now() - leasedAt;
 }
 
 function workOf(day: Day, { accountId, ...work }: LookRow): DueWork[] {

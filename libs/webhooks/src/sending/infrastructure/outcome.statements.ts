@@ -1,7 +1,8 @@
 import { elementOfDelivery, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
+import { freed, IS_ORDERED, LOCK_SUBSCRIPTION, placeOf } from './places.statements.js';
 import { sentText } from '../../deliveries/infrastructure/attempts.statements.js';
-import { ofDay, withinDays } from '../../partitions/partition-days.js';
+import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
 
 /** The elements for delivery `d` in the arrays of {@link RECORD}. */
 const OUTCOME = {
@@ -42,22 +43,67 @@ const IS_RECORDABLE = `(
 /** Only a success changes a cancelled delivery whose attempt was in flight, and nothing changes a success. */
 const KEEPS_STATE = `(d.state = 'succeeded' OR d.state = 'cancelled' AND ${OUTCOME.state} <> 'succeeded')`;
 
+/** When a delivery is tried again; null if it is not. */
+const RETRY_AT = `CASE
+      WHEN d.state <> 'succeeded' AND ${STATE} = 'pending'
+        THEN greatest(now() + make_interval(secs => ${DELAY_MS} / 1000), CASE WHEN ${RESUMES} THEN d.resumes_at END)
+    END`;
+
+/** Assigns when a delivery is tried again. In an ordered subscription, it waits for that at its place. */
+const retry = (
+  isOrdered: string,
+): string => `next_attempt_at = CASE WHEN ${isOrdered} THEN d.created_at ELSE ${RETRY_AT} END,
+    not_before = CASE WHEN ${isOrdered} THEN ${RETRY_AT} END`;
+
+/** Locks the delivery `d` of row `j`. */
+const lockedDelivery = (day: Day): string => `
+  JOIN LATERAL (
+    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d ON true`;
+
 /**
  * Records attempts and their effects. All arrays have the order of `@ids`.
  * @returns the deliveries that were not locked
  */
 export const RECORD = ofDay<OutcomeValues & { worker: string }, { id: string }>(
   'pending.record',
-  (day) => `
+  (day) =>
+    record(day, {
+      found: `SELECT d.id FROM unnest(@ids::uuid[]) AS j(id)${lockedDelivery(day)}`,
+      // Sent at once by its customer, it holds no place, whatever the pace.
+      retry: retry(`${RESUMES} AND ${IS_ORDERED}`),
+    }),
+);
+
+/**
+ * Like {@link RECORD} for deliveries that hold a place, which it frees. A delivery in order waits for its retry at its
+ * place. Returns those whose place is free, and may be repeated for the others.
+ */
+export const RECORD_PLACE = ofDay<OutcomeValues & { worker: string }, { id: string }>(
+  'pending.record-place',
+  (day) =>
+    record(day, {
+      found: `SELECT d.id, w.id AS webhook_id, ${placeOf('d.id', 'j.lease')} AS place
+  FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)${lockedDelivery(day)}
+  ${LOCK_SUBSCRIPTION}`,
+      retry: retry(IS_ORDERED),
+      further: `\n${freed('found')},`,
+      where: 'WHERE webhook_id IS NOT NULL',
+    }),
+);
+
+/** @param of `found`: selects and locks the rows; `retry`: the assignments of the time of the next attempt */
+function record(
+  day: Day,
+  of: { found: string; retry: string; further?: string; where?: string },
+): string {
+  return `
 WITH
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
-  SELECT d.id FROM unnest(@ids::uuid[]) AS j(id)
-  JOIN LATERAL (
-    SELECT id FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
-    FOR NO KEY UPDATE SKIP LOCKED
-  ) d ON true
-),
+  ${of.found}
+),${of.further ?? ''}
 -- Logs every attempt, even if it is too late to change its delivery.
 logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
@@ -80,10 +126,7 @@ recorded AS (
     claimed_until = CASE WHEN d.takes <> ${OUTCOME.lease} THEN d.claimed_until END,
     state = CASE WHEN ${KEEPS_STATE} THEN d.state ELSE ${STATE} END,
     reason = CASE WHEN ${KEEPS_STATE} THEN d.reason ELSE ${REASON} END,
-    next_attempt_at = CASE
-      WHEN d.state <> 'succeeded' AND ${STATE} = 'pending'
-        THEN greatest(now() + make_interval(secs => ${DELAY_MS} / 1000), CASE WHEN ${RESUMES} THEN d.resumes_at END)
-    END,
+    ${of.retry},
     -- A request to send it at once has had its attempt.
     immediate = false,
     resumes_at = NULL,
@@ -94,8 +137,8 @@ recorded AS (
     END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND ${withinDays('d.id', day)} AND ${IS_RECORDABLE}
 )
-SELECT id FROM found`,
-);
+SELECT id FROM found ${of.where ?? ''}`;
+}
 
 /** Which of the deliveries exist, locked or not. */
 export const EXISTING = ofDay<{ ids: string[] }, { id: string }>(

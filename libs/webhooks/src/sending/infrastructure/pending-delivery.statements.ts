@@ -1,5 +1,6 @@
 import type { Sealed } from '#libs/kernel';
 import { prepared, type RowOf } from '#libs/runtime';
+import type { Pace } from '../domain/due-schedule.js';
 import type { KnownHealth, LeasedDelivery, OpenTarget } from '../domain/pending-deliveries.js';
 import { elementOfDelivery, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
@@ -9,10 +10,12 @@ import type { SealedTarget, WebhookSecrets } from '../../subscriptions/domain/we
 import {
   IS_BLOCKED,
   IS_OFF,
+  IS_PACED,
   IS_STOPPED,
   OFF_REASON,
 } from '../../subscriptions/infrastructure/webhook-flow.js';
 import { HEALTH, type HealthColumn, knownHealth } from './circuit-breaker.statements.js';
+import { freed, IS_ORDERED, LOCK_SUBSCRIPTION, placeOf } from './places.statements.js';
 
 /** A row of a statement that leases deliveries. */
 export type LeasedRow = Omit<LeasedDelivery, 'leasedAt' | 'leaseEnds' | 'event' | 'subscription'> &
@@ -24,6 +27,8 @@ export type LeasedRow = Omit<LeasedDelivery, 'leasedAt' | 'leaseEnds' | 'event' 
     retiredSecrets: Sealed[] | null;
     /** Whether it is the probe of a half-open circuit. */
     isProbe?: boolean;
+    pace?: Pace;
+    pacedMs?: number;
   };
 
 /** Its row for a delivery whose event was removed. */
@@ -66,6 +71,8 @@ export function leasedOf(row: LeasedRow, secrets: WebhookSecrets, askedAt: numbe
       targetVersion: row.targetVersion,
       health: healthOf(row, askedAt),
       backlog: row.backlog,
+      pace: row.pace ?? null,
+      pacedMs: row.pacedMs ?? 0,
       openTarget: () => openTarget(row, secrets),
       ...(row.payload !== null && { payload: row.payload }),
       ...(row.retry !== null && { retry: row.retry }),
@@ -90,14 +97,14 @@ function openTarget(row: LeasedRow, secrets: WebhookSecrets): OpenTarget {
 }
 
 /** The length of a lease of delivery `d`. */
-const LEASE = leaseOf('(SELECT retry FROM webhooks WHERE id = d.webhook_id)');
+export const LEASE = leaseOf('(SELECT retry FROM webhooks WHERE id = d.webhook_id)');
 
-const LEASED = `d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
+export const LEASED = `d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
     d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
     d.claimed_until`;
 
 /** Loads everything needed to send `leased`. */
-const loadLeased = (day: Day, others = ''): string => `
+export const loadLeased = (day: Day, others = ''): string => `
 SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
   d.schedule_base AS "scheduleBase", d.immediate, d.resumes_at IS NOT NULL AS "isExtra",
   coalesce(d.extra_attempts, 0) AS "extraAttempts", d.replayed, d.created_at AS "createdAt",
@@ -125,7 +132,7 @@ interface Leases {
 
 /**
  * Loads the deliveries of queue jobs, which were leased when they went onto the queue. It leaves out those that a
- * worker claimed since, and those that are finished, or blocked, or whose subscription is off.
+ * worker claimed since, and those that are finished, or blocked, or whose subscription is off or has got a pace.
  */
 export const LOAD = ofDay<Leases, LeasedRow | EventlessRow>(
   'pending.load',
@@ -136,7 +143,7 @@ WITH leased AS MATERIALIZED (
     ON d.takes = j.lease AND d.state = 'pending' AND d.claimed_until > now()
 )
 ${loadLeased(day)}
-WHERE NOT ${IS_OFF} AND (d.immediate OR NOT ${IS_BLOCKED})`,
+WHERE NOT ${IS_OFF} AND (d.immediate OR NOT (${IS_BLOCKED} OR ${IS_PACED}))`,
 );
 
 /** Reserves the probes of half-open circuits by opening them again for the length of a lease. */
@@ -153,7 +160,7 @@ RETURNING w.id`,
 );
 
 /** What to claim; the first three arrays have one element for each subscription. */
-interface Claims {
+export interface Claims {
   webhookIds: string[];
   most: number[];
   /**
@@ -168,23 +175,40 @@ interface Claims {
 }
 
 /** `isExpired`: whether the last lease ended without an outcome. */
-type ClaimedRow = (LeasedRow | EventlessRow) & { isExpired: boolean };
+export type ClaimedRow = (LeasedRow | EventlessRow) & { isExpired: boolean };
 
-/** Leases the oldest due deliveries of each subscription, without the queue. */
+/** Whether deliveries of subscription `w` may be claimed, as far as nothing but its pace is concerned. */
+export const MAY_BE_SENT = `NOT ${IS_STOPPED} AND (w.open_until IS NULL OR w.id = ANY (@probes::bigint[]))`;
+
+/** Whether a claim may lease the delivery. The last condition matters after its subscription was ordered. */
+export const IS_CLAIMABLE = `next_attempt_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())
+      AND (not_before IS NULL OR not_before <= now())`;
+
+/** Leases the oldest due deliveries of each subscription without a pace, without the queue. */
 export const CLAIM = ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
-  claim(
-    day,
-    'NOT immediate',
-    `NOT ${IS_STOPPED} AND (w.open_until IS NULL OR w.id = ANY (@probes::bigint[]))`,
-  ),
+  claim(day, 'NOT immediate', `${MAY_BE_SENT} AND NOT ${IS_PACED}`),
 );
+
+/** Whether its customer sends delivery `d` at once although it is ordered: it keeps its place, and those behind it wait. */
+const IS_SENT_AT_PLACE = `d.resumes_at IS NOT NULL AND ${IS_ORDERED}`;
 
 /** Like {@link CLAIM} for immediate deliveries, which are never blocked. */
 export const CLAIM_IMMEDIATE = ofDay<Claims, ClaimedRow>('pending.claim-immediate', (day) =>
-  claim(day, 'immediate', '@probes::bigint[] IS NOT NULL'),
+  claim(
+    day,
+    'immediate',
+    '@probes::bigint[] IS NOT NULL',
+    `CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE now() + ${LEASE} END`,
+  ),
 );
 
-function claim(day: Day, isAskedFor: string, mayBeSent: string): string {
+/** @param ofLeased `next_attempt_at` of a leased delivery */
+function claim(
+  day: Day,
+  isAskedFor: string,
+  mayBeSent: string,
+  ofLeased = `now() + ${LEASE}`,
+): string {
   return `
 WITH
 -- Due deliveries without a lease; skips locked rows.
@@ -197,8 +221,8 @@ judged AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT id, generation, claimed_until FROM deliveries
     WHERE webhook_id = a.webhook_id AND state = 'pending' AND ${isAskedFor}
-      AND next_attempt_at <= now() AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
-      AND (claimed_until IS NULL OR claimed_until <= now()) AND ${withinDays('id', day)}
+      AND ${IS_CLAIMABLE} AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
+      AND ${withinDays('id', day)}
     ORDER BY next_attempt_at, id LIMIT a.most
     FOR NO KEY UPDATE SKIP LOCKED
   ) d
@@ -213,7 +237,7 @@ cancelled AS (
 leased AS (
   UPDATE deliveries d
   -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
-  SET takes = d.takes + 1, claimed_until = now() + ${LEASE}, next_attempt_at = now() + ${LEASE}
+  SET takes = d.takes + 1, claimed_until = now() + ${LEASE}, next_attempt_at = ${ofLeased}
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND ${withinDays('d.id', day)}
   RETURNING ${LEASED}
 )
@@ -235,23 +259,59 @@ SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_
 WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)} AND d.state = 'pending'`,
 );
 
-/**
- * Ends the leases of unsent deliveries, whose ids are in order. Without a delay, each is due from the time when its
- * lease began, so that it keeps its place.
- */
-export const RELEASE = ofDay<Leases & { delaysMs: number[]; timeoutMs: number }>(
-  'pending.release',
-  (day) => `
-WITH given AS MATERIALIZED (
-  SELECT d.id FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
+type Releases = Leases & { delaysMs: number[]; timeoutMs: number };
+
+/** When the lease of delivery `d` began. It is due again from then on, so that it keeps its place. */
+const LEASED_AT = `least(now(), d.claimed_until - ${LEASE})`;
+const DELAY = `make_interval(secs => ${elementOfDelivery('@delaysMs::float8[]')} / 1000)`;
+
+/** Deliveries whose lease has this number and has not ended. */
+const stillLeased = (day: Day): string => `unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
   JOIN LATERAL (
     SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
   ) d ON d.takes = j.lease AND d.claimed_until IS NOT NULL
-    AND d.state IN ('pending', 'cancelled')
+    AND d.state IN ('pending', 'cancelled')`;
+
+/** Ends the leases of unsent deliveries, whose ids are in order. */
+export const RELEASE = ofDay<Releases>(
+  'pending.release',
+  (day) => `
+WITH given AS MATERIALIZED (
+  SELECT d.id FROM ${stillLeased(day)}
 )
 UPDATE deliveries d
-SET claimed_until = NULL, next_attempt_at = least(now(), d.claimed_until - ${LEASE})
-  + make_interval(secs => ${elementOfDelivery('@delaysMs::float8[]')} / 1000)
+SET claimed_until = NULL,
+  next_attempt_at = CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE ${LEASED_AT} + ${DELAY} END
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
+);
+
+/**
+ * Like {@link RELEASE} for deliveries that hold a place, which it frees. A delivery in order keeps its place in the
+ * order. Returns those whose place is free, and may be repeated for the others.
+ */
+export const RELEASE_PLACE = ofDay<Releases, { id: string }>(
+  'pending.release-place',
+  (day) => `
+WITH
+given AS MATERIALIZED (
+  SELECT d.id FROM ${stillLeased(day)}
+),
+held AS MATERIALIZED (
+  SELECT j.id, w.id AS webhook_id, ${placeOf('j.id', 'j.lease')} AS place
+  FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
+  JOIN LATERAL (
+    SELECT webhook_id FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
+  ) d ON true
+  ${LOCK_SUBSCRIPTION}
+),
+${freed('held')},
+released AS (
+  UPDATE deliveries d
+  SET claimed_until = NULL,
+    next_attempt_at = CASE WHEN ${IS_ORDERED} THEN d.created_at ELSE ${LEASED_AT} + ${DELAY} END,
+    not_before = CASE WHEN ${IS_ORDERED} THEN ${LEASED_AT} + ${DELAY} END
+  WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}
+)
+SELECT id FROM held WHERE webhook_id IS NOT NULL`,
 );

@@ -12,7 +12,8 @@ import {
   REDELIVER,
   SEND_NOW,
 } from '../../deliveries/infrastructure/postgres-delivery.store.js';
-import { dayOf } from '../../partitions/partition-days.js';
+import { type Day, dayOf } from '../../partitions/partition-days.js';
+import type { PendingDays } from './pending-days.js';
 import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
@@ -30,6 +31,7 @@ let pending: PostgresPendingDeliveries;
 let webhook: string;
 let id: string;
 let expired: number;
+let pendingDays: Day[];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -40,6 +42,7 @@ beforeAll(async () => {
     new Database(source, new Metrics(), new Log(config, 'test'), config),
     new WebhookSecrets(new SecretBox([])),
     { leasesExpired: (count: number) => (expired += count) } as unknown as DeliveryMetrics,
+    { all: () => Promise.resolve(pendingDays) } as unknown as PendingDays,
     new Log(config, 'test'),
     config,
   );
@@ -50,6 +53,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   expired = 0;
+  pendingDays = [];
   await database.query('TRUNCATE webhooks, deliveries, events, attempts');
   webhook = await aSubscription(database, await anAccount(database));
   id = await aPendingDelivery(database, webhook);
@@ -94,7 +98,7 @@ async function taken(): Promise<LeasedDelivery> {
 async function claim(change: Partial<DueClaim> = {}): Promise<LeasedDelivery[]> {
   const day = dayOf(id);
   const asked = { webhookId: webhook, accountId: '1', day, most: 10, dueForMs: Infinity };
-  return pending.claim([{ ...asked, probe: false, immediate: false, ...change }]);
+  return pending.claim([{ ...asked, probe: false, immediate: false, pace: null, ...change }]);
 }
 
 async function claimedOne(): Promise<LeasedDelivery> {

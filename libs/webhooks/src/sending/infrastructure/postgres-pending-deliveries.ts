@@ -13,6 +13,7 @@ import {
 import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
 import type { DueClaim } from '../domain/due-schedule.js';
 import {
+  holdsPlace,
   type LeasedDelivery,
   type Outcome,
   PendingDeliveries,
@@ -20,7 +21,9 @@ import {
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import { sortedById } from '../../partitions/row-lookups.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
-import { EXISTING, outcomeValues, RECORD } from './outcome.statements.js';
+import { CLAIM_PACED, HAVE_EARLIER } from './claim-paced.statements.js';
+import { PendingDays } from './pending-days.js';
+import { EXISTING, outcomeValues, RECORD, RECORD_PLACE } from './outcome.statements.js';
 import { type Day, dayOf, eachDay } from '../../partitions/partition-days.js';
 import {
   CLAIM,
@@ -32,6 +35,7 @@ import {
   LOAD,
   PROBE,
   RELEASE,
+  RELEASE_PLACE,
 } from './pending-delivery.statements.js';
 
 const BATCH = { maxItems: 200 };
@@ -43,6 +47,8 @@ const RECORDS = { ...BATCH, gather: { ms: 25, atLeast: 8, longestMs: 100 } };
 /** How long recording is retried while the row is locked or the database is down, in ms. */
 const RETRIED_MS = 120_000;
 const AGAIN_MS = 250;
+/** The same at first for a place, on which other deliveries wait: claims lock the subscription for a moment. */
+const PLACE_AGAIN_MS = 10;
 /** Margin in ms, because recording takes time: a delivery may be due this much earlier than scheduled. */
 const DUE_SPARE_MS = 1_000;
 /** For deliveries of which it is unknown how long they have been due. */
@@ -56,15 +62,22 @@ type Released = DeliveryJob & { delayMs?: number };
 export class PostgresPendingDeliveries extends PendingDeliveries {
   private readonly loading = eachDay((day) => new GroupCommit(this.loadBatch(day), BATCH));
   private readonly releasing = eachDay((day) => new GroupCommit(this.releaseBatch(day), BATCH));
+  private readonly releasingPlaces = eachDay(
+    (day) => new GroupCommit(this.releasePlaces(day), BATCH),
+  );
   private readonly recording = eachDay((day) => new GroupCommit(this.recordBatch(day), RECORDS));
   /** Outcomes for locked rows are retried separately, so that others do not wait for them. */
   private readonly recordingAlone = eachDay((day) => new GroupCommit(this.recordBatch(day), BATCH));
+  private readonly recordingPlaces = eachDay(
+    (day) => new GroupCommit(this.recordBatch(day, RECORD_PLACE), BATCH),
+  );
   private readonly timeoutMs: number;
 
   constructor(
     private readonly database: Database,
     private readonly secrets: WebhookSecrets,
     private readonly metrics: DeliveryMetrics,
+    private readonly days: PendingDays,
     private readonly log: Log,
     @Inject(CONFIG) config: Config,
   ) {
@@ -76,15 +89,25 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     return this.loading(dayOf(job.id)).one(job);
   }
 
-  async release({ id, lease }: LeasedDelivery, delayMs = 0): Promise<void> {
-    await this.releasing(dayOf(id)).one({ id, lease, delayMs });
+  async release(delivery: LeasedDelivery, delayMs = 0): Promise<void> {
+    const { id, lease } = delivery;
+    const released = { id, lease, delayMs };
+    if (!holdsPlace(delivery)) await this.releasing(dayOf(id)).one(released);
+    // A place that stays locked is free when the lease ends.
+    for (let ms = PLACE_AGAIN_MS; holdsPlace(delivery) && ms <= AGAIN_MS; ms *= 2) {
+      if (await this.releasingPlaces(dayOf(id)).one(released)) return;
+      await sleep(ms);
+    }
   }
 
   /** @throws if the row stays locked, or PostgreSQL down, for two minutes */
   async record(outcome: Outcome): Promise<void> {
     const day = dayOf(outcome.id);
     const end = performance.now() + RETRIED_MS;
-    for (let recording = this.recording; ; recording = this.recordingAlone) {
+    const again = outcome.holdsPlace ? this.recordingPlaces : this.recordingAlone;
+    let recording = outcome.holdsPlace ? again : this.recording;
+    let againMs = outcome.holdsPlace ? PLACE_AGAIN_MS : AGAIN_MS;
+    for (; ; recording = again) {
       try {
         if (await recording(day).one(outcome)) return;
         if (performance.now() > end) throw new Error('the row of the delivery stayed locked');
@@ -92,7 +115,8 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
         const mayPass = isUnavailable(error) || isTransient(error);
         if (!mayPass || performance.now() > end) throw error;
       }
-      await sleep(AGAIN_MS);
+      await sleep(againMs);
+      againMs = Math.min(2 * againMs, AGAIN_MS);
     }
   }
 
@@ -116,16 +140,21 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 
   async claim(claims: readonly DueClaim[]): Promise<LeasedDelivery[]> {
-    const [{ day, immediate }] = claims as [DueClaim];
+    const [{ day, immediate, pace }] = claims as [DueClaim];
     const probes = await this.probe(claims.filter((claim) => claim.probe));
+    const behind = await this.haveEarlier(claims.filter((claim) => claim.pace === 'order'));
     const askedAt = performance.now();
-    const rows = await this.database.run((immediate ? CLAIM_IMMEDIATE : CLAIM)(day), {
+    const values = {
       webhookIds: claims.map((claim) => claim.webhookId),
       most: claims.map((claim) => claim.most),
       dueForMs: claims.map((claim) => Math.min(claim.dueForMs + DUE_SPARE_MS, LONGEST_DUE_MS)),
       probes,
       timeoutMs: this.timeoutMs,
-    });
+    };
+    const rows =
+      pace === null
+        ? await this.database.run((immediate ? CLAIM_IMMEDIATE : CLAIM)(day), values)
+        : await this.database.run(CLAIM_PACED(day), { ...values, behind });
     this.metrics.leasesExpired(rows.filter((row) => row.isExpired).length);
     return [...(await this.leased(day, rows, askedAt)).values()];
   }
@@ -136,6 +165,18 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     const webhookIds = claims.map(({ webhookId }) => webhookId);
     const rows = await this.database.run(PROBE, { webhookIds, timeoutMs: this.timeoutMs });
     return rows.map(({ id }) => id);
+  }
+
+  /** Which of these subscriptions have deliveries that come before those of the day before the claimed one. */
+  private async haveEarlier(claims: readonly DueClaim[]): Promise<string[]> {
+    if (claims.length === 0) return [];
+    const webhookIds = claims.map(({ webhookId }) => webhookId);
+    const [{ day }] = claims as [DueClaim];
+    const earlier = (await this.days.all()).filter((one) => one < day - 1);
+    const found = await Promise.all(
+      earlier.map((one) => this.database.run(HAVE_EARLIER(one), { webhookIds })),
+    );
+    return found.flat().map(({ id }) => id);
   }
 
   /** Maps rows by id. Ends deliveries whose event was removed. */
@@ -169,22 +210,33 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     };
   }
 
+  private releasePlaces(day: Day) {
+    return async (released: readonly Released[]): Promise<boolean[]> => {
+      const rows = await this.database.run(RELEASE_PLACE(day), this.releases(released));
+      return released.map(({ id }) => rows.some((row) => row.id === id));
+    };
+  }
+
   private async endLeases(day: Day, released: readonly Released[]): Promise<void> {
+    await this.database.run(RELEASE(day), this.releases(released));
+  }
+
+  private releases(released: readonly Released[]) {
     const sorted = sortedById(released);
-    await this.database.run(RELEASE(day), {
+    return {
       ids: sorted.map(({ id }) => id),
       leases: sorted.map(({ lease }) => lease),
       delaysMs: sorted.map(({ delayMs = 0 }) => delayMs),
       timeoutMs: this.timeoutMs,
-    });
+    };
   }
 
   /** A second outcome of the same delivery is recorded after the first has taken effect. */
-  private recordBatch(day: Day) {
+  private recordBatch(day: Day, record = RECORD) {
     const batch = async (outcomes: readonly Outcome[]): Promise<boolean[]> => {
       const first = new Map<string, Outcome>();
       for (const outcome of outcomes) if (!first.has(outcome.id)) first.set(outcome.id, outcome);
-      const done = await this.recordEach(day, sortedById([...first.values()]));
+      const done = await this.recordEach(day, sortedById([...first.values()]), record);
       const others = outcomes.filter((outcome) => first.get(outcome.id) !== outcome);
       const othersDone = others.length > 0 ? await batch(others) : [];
       return outcomes.map((outcome) => {
@@ -196,9 +248,13 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 
   /** @returns the deliveries that need no retry */
-  private async recordEach(day: Day, outcomes: readonly Outcome[]): Promise<Set<string>> {
+  private async recordEach(
+    day: Day,
+    outcomes: readonly Outcome[],
+    record: typeof RECORD,
+  ): Promise<Set<string>> {
     const values = { ...outcomeValues(outcomes), worker: PROCESS_ID };
-    const rows = await this.database.run(RECORD(day), values);
+    const rows = await this.database.run(record(day), values);
     const done = new Set(rows.map(({ id }) => id));
     if (done.size === outcomes.length) return done;
     const left = outcomes.flatMap(({ id }) => (done.has(id) ? [] : [id]));

@@ -219,6 +219,9 @@ export const DELETED = {
 /** Deliveries accepted after a resume must not overtake those that waited. */
 export const PAUSED = { paused: true, backlog: true } as const;
 
+/** Without a pace, deliveries accepted from now on must not overtake those that waited for it. */
+export const UNPACED = { backlog: true, paceWaits: false } as const;
+
 /**
  * Resuming ends only the pause: a hold or an open circuit stays. The target did not fail during the
  * pause, so the time until it is switched off restarts.

@@ -25,6 +25,8 @@ function aWebhook(columns: Partial<Webhook> = {}): Webhook {
     payload: '{"a":1}',
     enabled: true,
     generation: 4,
+    ...{ maxPerSecond: null, maxConcurrent: null, ordered: false },
+    ...{ pacedUntil: null, paceWaits: false, holdUntil: null },
     ...columns,
   });
 }
@@ -156,6 +158,15 @@ describe('Webhook.revisedBy', () => {
       expect(revised(aWebhook({ paused }), { paused })).toEqual({});
   });
 
+  it('queues later deliveries behind those that waited when the last limit of its pace is removed', () => {
+    const paced = aWebhook({ maxPerSecond: 10, ordered: true, paceWaits: true });
+    expect(revised(paced, { ordered: false })).toEqual({ ordered: false });
+    expect(revised(paced, { ordered: false, maxPerSecond: null })).toEqual({
+      ...{ ordered: false, maxPerSecond: null },
+      ...{ backlog: true, paceWaits: false },
+    });
+  });
+
   it('cancels nothing when the subscription is already off', () => {
     expect(revised(aWebhook({ enabled: false }), { enabled: false })).toEqual({});
   });
@@ -195,5 +206,30 @@ describe('Webhook.health', () => {
     const openUntil = new Date('2026-11-07T00:00:00Z');
     const { health } = aWebhook({ failingSince: since, openUntil });
     expect(health).toMatchObject({ disablesAt: openUntil });
+  });
+
+  it('shows by what deliveries are held back, if any are', () => {
+    const pacedUntil = new Date(Date.now() + 60_000);
+    const paced = { maxPerSecond: 1, pacedUntil, ordered: true };
+    expect(aWebhook(paced).health).toEqual({ state: 'ok' });
+    const waiting = { ...paced, paceWaits: true };
+    const byRate = { pacedBy: 'maxPerSecond', pacedUntil };
+    expect(aWebhook(waiting).health).toEqual({ state: 'ok', ...byRate });
+    expect(aWebhook({ ...waiting, failingSince: since }).health).toMatchObject(byRate);
+    const inTime = { ...waiting, pacedUntil: new Date(0) };
+    expect(aWebhook(inTime).health).toEqual({ state: 'ok', pacedBy: 'ordered' });
+    const crowded = { maxConcurrent: 1, paceWaits: true };
+    expect(aWebhook(crowded).health).toEqual({ state: 'ok', pacedBy: 'maxConcurrent' });
+  });
+
+  it('shows no pace of a subscription that is blocked', () => {
+    const waiting = { ordered: true, paceWaits: true };
+    for (const blocked of [
+      { paused: true },
+      { holdUntil: new Date(Date.now() + 60_000) },
+      { failingSince: since, openUntil: until },
+    ]) {
+      expect(aWebhook({ ...waiting, ...blocked }).health).not.toHaveProperty('pacedBy');
+    }
   });
 });

@@ -11,6 +11,7 @@ import {
   RETARGETED,
   SWITCHED_ON,
   switchedOff,
+  UNPACED,
 } from './subscription-life.js';
 import type { SealedTarget, WebhookSecrets } from './webhook-secrets.js';
 
@@ -31,6 +32,11 @@ export interface WebhookContent {
   /** Values by name, sent with every notification. */
   headers: Record<string, string> | null;
   signature: Signature;
+  /** The pace, over all workers together; null for no limit. */
+  maxPerSecond: number | null;
+  maxConcurrent: number | null;
+  /** Sends one delivery at a time, in the order of acceptance. */
+  ordered: boolean;
 }
 
 type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
@@ -45,6 +51,12 @@ export type TargetHealth =
   | { state: 'failing'; since: Date }
   /** Nothing is sent until `until`. If failures continue, it is switched off at `disablesAt`. */
   | { state: 'open'; since: Date; until: Date; disablesAt: Date };
+
+/** The pace that holds deliveries back now, if any does, and when the next may be sent, if only time decides. */
+export interface PaceNow {
+  pacedBy?: 'maxPerSecond' | 'maxConcurrent' | 'ordered';
+  pacedUntil?: Date;
+}
 
 /** A replaced secret that still signs until `until`, a time as PostgreSQL writes it. */
 export interface RetiredSecret {
@@ -91,6 +103,15 @@ export class Webhook implements SealedTarget {
   openings!: number;
   /** Its deliveries wait in PostgreSQL instead of the queue. */
   backlog!: boolean;
+  maxPerSecond!: number | null;
+  maxConcurrent!: number | null;
+  ordered!: boolean;
+  /** Nothing is sent before. */
+  pacedUntil!: Date | null;
+  /** The ends of the leases of deliveries in flight; null unless the pace counts them. */
+  inFlight!: Record<string, string> | null;
+  /** Deliveries were due and exceeded the pace when a worker last looked. */
+  paceWaits!: boolean;
   /** A delivery of an older generation counts as cancelled. */
   generation!: number;
   /** A worker may still have to mark rows of cancelled deliveries. */
@@ -101,11 +122,32 @@ export class Webhook implements SealedTarget {
   updatedAt!: Date;
   deletedAt!: Date | null;
 
-  get health(): TargetHealth {
+  get health(): TargetHealth & PaceNow {
     const { failingSince: since, openUntil: until } = this;
-    if (!since) return { state: 'ok' };
-    if (!until) return { state: 'failing', since };
+    if (!since) return { state: 'ok', ...this.paceNow };
+    if (!until) return { state: 'failing', since, ...this.paceNow };
     return { state: 'open', since, until, disablesAt: disablesAt(since, until) };
+  }
+
+  private get paceNow(): PaceNow {
+    const { pacedUntil, maxPerSecond, maxConcurrent, ordered } = this;
+    const now = new Date();
+    const isHeld = this.paused || (this.holdUntil !== null && this.holdUntil > now);
+    if (!this.paceWaits || isHeld) return {};
+    if (maxPerSecond !== null && pacedUntil && pacedUntil > now) {
+      return { pacedBy: 'maxPerSecond', pacedUntil };
+    }
+    if (ordered) return { pacedBy: 'ordered' };
+    if (maxConcurrent !== null) return { pacedBy: 'maxConcurrent' };
+    return maxPerSecond === null ? {} : { pacedBy: 'maxPerSecond' };
+  }
+
+  private isPacedAfter({
+    maxPerSecond = this.maxPerSecond,
+    maxConcurrent = this.maxConcurrent,
+    ordered = this.ordered,
+  }: WebhookRevision = {}): boolean {
+    return maxPerSecond !== null || maxConcurrent !== null || ordered;
   }
 
   get signature(): Signature {
@@ -131,8 +173,10 @@ export class Webhook implements SealedTarget {
     return { ...revision, ...this.consequencesOf(revision) };
   }
 
-  private consequencesOf({ enabled, targetUrl, paused }: WebhookRevision): WebhookRevision {
+  private consequencesOf(revision: WebhookRevision): WebhookRevision {
+    const { enabled, targetUrl, paused } = revision;
     return {
+      ...(this.isPacedAfter() && !this.isPacedAfter(revision) && UNPACED),
       ...(paused === true && PAUSED),
       ...(paused === false && resumed(this)),
       ...(enabled === false && switchedOff(null)),
@@ -162,11 +206,17 @@ export type NewWebhook = Pick<
   | 'enabled'
   | 'retry'
   | 'headers'
+  | 'maxPerSecond'
+  | 'maxConcurrent'
+  | 'ordered'
 >;
 
 /** New column values of a subscription; only the database knows some of them. */
 export type WebhookRevision = Partial<
-  Pick<Webhook, keyof NewWebhook | 'paused' | 'backlog' | 'cancelling' | 'disabledReason'> &
+  Pick<
+    Webhook,
+    keyof NewWebhook | 'paused' | 'backlog' | 'paceWaits' | 'cancelling' | 'disabledReason'
+  > &
     Pick<Webhook, 'holdUntil' | 'failures' | 'openUntil' | 'openings'> &
     Record<'disabledAt' | 'failingSince', typeof NOW | null> &
     Record<'targetVersion' | 'generation', typeof NEXT>
@@ -192,6 +242,9 @@ export function scheduleOf(
 ): readonly number[] {
   return policy?.schedule?.map((seconds) => seconds * 1_000) ?? configured;
 }
+
+/** Limits of `maxPerSecond`. Those of `maxConcurrent` are 1 and the operator's DELIVERY_CONCURRENCY. */
+export const PER_SECOND = { min: 1, max: 1_000 };
 
 /** Limit at account level, and for each application (specification, section 8). */
 export const MAX_WEBHOOKS = 10;

@@ -52,5 +52,8 @@ export const aContent = (fields: Partial<WebhookContent> = {}): WebhookContent =
   retry: null,
   headers: null,
   signature: 'hmac-sha256',
+  maxPerSecond: null,
+  maxConcurrent: null,
+  ordered: false,
   ...fields,
 });

@@ -28,6 +28,9 @@ export function webhooksRepositoryContract(underTest: WebhooksUnderTest): void {
     enabled: true,
     retry: { schedule: [1], timeoutMs: 2_000 },
     headers: { A: 'one' as Sealed },
+    maxPerSecond: 10,
+    maxConcurrent: 2,
+    ordered: true,
     ...key('whsec_first'),
     ...fields,
   });

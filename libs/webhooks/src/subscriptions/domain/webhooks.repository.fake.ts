@@ -49,6 +49,7 @@ export class FakeWebhooksRepository extends WebhooksRepository {
       ...{ targetVersion: 1, generation: 1, version: 1 },
       ...{ disabledReason: null, disabledAt: null, retiredSecrets: [], holdUntil: null },
       ...{ paused: false, backlog: false, cancelling: false, closedAt: null, ...HEALTHY },
+      ...{ pacedUntil: null, inFlight: null, paceWaits: false },
       ...{ createdAt: now, updatedAt: now, deletedAt: null },
     };
     this.all.push(Object.assign(new Webhook(), webhook, generated));

@@ -1,5 +1,5 @@
 import { Field, Is } from '#libs/http';
-import { flag, label, oneOf, string, typed } from '#libs/kernel';
+import { flag, integer, label, oneOf, string, typed } from '#libs/kernel';
 import { OutboundPolicy } from '#libs/outbound';
 import {
   ALL_RESOURCES,
@@ -9,7 +9,12 @@ import {
   RESOURCES,
 } from '../../event-kinds/domain/event-kinds.js';
 import { type Signature, SIGNATURES } from '../domain/signing-key.js';
-import type { RetryPolicy, WebhookChanges, WebhookContent } from '../domain/webhook.js';
+import {
+  PER_SECOND,
+  type RetryPolicy,
+  type WebhookChanges,
+  type WebhookContent,
+} from '../domain/webhook.js';
 import {
   hasTargetHost,
   hasTargetPort,
@@ -111,6 +116,40 @@ class WebhookDto {
   })
   @Is(GivenRetryPolicy)
   retry?: RetryPolicy | null;
+
+  @Field({
+    clearable: true,
+    about:
+      'The most notifications in a second, over all workers: on average, with bursts of 10 % more. ' +
+      'What exceeds it waits, and uses up no attempt.',
+    example: 10,
+  })
+  @Is(integer(PER_SECOND))
+  maxPerSecond?: number | null;
+
+  @Field({
+    clearable: true,
+    about:
+      'The most calls in flight, over all workers; at most as many as the installation allows for ' +
+      'one subscription. What exceeds it waits, and uses up no attempt.',
+    example: 2,
+  })
+  @Is(integer({ min: 1, max: 1_000 }), {
+    code: 'not_allowed',
+    says: 'must not be greater than DELIVERY_CONCURRENCY of this installation',
+    holds: (value, { config }) => value <= config.DELIVERY_CONCURRENCY,
+  })
+  maxConcurrent?: number | null;
+
+  @Field({
+    clearable: true,
+    about:
+      'When true, notifications are sent one at a time, in the order in which their events were ' +
+      'accepted. One that fails holds those behind it until it has succeeded or is finished.',
+    example: true,
+  })
+  @Is(flag())
+  ordered?: boolean | null;
 }
 
 /** `POST /v1/webhooks` */
@@ -159,6 +198,9 @@ export class CreateWebhookDto extends WebhookDto {
       retry: this.retry ? retryPolicyOf(this.retry) : null,
       headers: this.headers ?? null,
       signature: this.signature ?? 'hmac-sha256',
+      maxPerSecond: this.maxPerSecond ?? null,
+      maxConcurrent: this.maxConcurrent ?? null,
+      ordered: this.ordered ?? false,
     };
   }
 }
@@ -204,6 +246,9 @@ export class UpdateWebhookDto extends WebhookDto {
       retry: this.retry && retryPolicyOf(this.retry),
       headers: this.headers,
       signature: this.signature,
+      maxPerSecond: this.maxPerSecond,
+      maxConcurrent: this.maxConcurrent,
+      ordered: this.ordered === null ? false : this.ordered,
     };
   }
 }

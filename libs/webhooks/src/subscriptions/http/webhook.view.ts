@@ -4,7 +4,7 @@ import { shownTargetUrl } from '../domain/target-url.js';
 import type { RecentActivity } from '../recent-activity.js';
 import { SIGNATURES } from '../domain/signing-key.js';
 import type { DisabledReason } from '../domain/subscription-life.js';
-import type { TargetHealth, Webhook } from '../domain/webhook.js';
+import type { PaceNow, TargetHealth, Webhook } from '../domain/webhook.js';
 import { FAILING_DAYS } from '../../event-kinds/domain/event-kinds.js';
 import { eventKind } from '../../event-kinds/http/choices.schema.js';
 import { HeadersSchema, RetryPolicySchema, shownHeaders } from './webhook-parts.js';
@@ -17,6 +17,12 @@ const HEALTH_STATES: Record<TargetHealth['state'], string> = {
   open:
     'at least 10 attempts in a row failed: nothing is sent until `until`, when one delivery finds ' +
     'out whether the target answers again',
+};
+
+const PACED_BY: Record<NonNullable<PaceNow['pacedBy']>, string> = {
+  maxPerSecond: '`maxPerSecond` notifications were sent in the last second',
+  maxConcurrent: '`maxConcurrent` calls are in flight',
+  ordered: 'the one before has not succeeded yet and is not finished',
 };
 
 const DISABLED_REASONS: Record<DisabledReason, string> = {
@@ -38,6 +44,14 @@ const HealthSchema = schema.object({
   since: optional(schema.time('When the first of the attempts failed.')),
   until: optional(schema.time('Until when nothing is sent, except for tests.')),
   disablesAt: optional(schema.time('A warning: it is switched off then, if it goes on failing.')),
+  pacedBy: optional(
+    schema.meanings(
+      'Notifications are due and wait, because the pace of the subscription allows no more.',
+      PACED_BY,
+      'maxPerSecond',
+    ),
+  ),
+  pacedUntil: optional(schema.time('When the pace allows the next one, if only time decides.')),
 });
 
 const ActivitySchema = schema.object({
@@ -105,6 +119,12 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
   health: computed(optional(HealthSchema), ({ enabled, health }) => (enabled ? health : undefined)),
   retry: optional(RetryPolicySchema),
   headers: computed(optional(HeadersSchema), ({ headers }) => headers && shownHeaders(headers)),
+  maxPerSecond: optional(schema.integer('The most notifications in a second.', 10)),
+  maxConcurrent: optional(schema.integer('The most calls in flight.', 2)),
+  ordered: computed(
+    optional(schema.flag('`true` if they are sent one at a time, in order; else absent.', true)),
+    ({ ordered }) => ordered || undefined,
+  ),
   signature: computed(
     optional(
       schema.use(SignatureSchema, {

@@ -64,6 +64,9 @@ const examples = {
     retry: { schedule: [10, 60, 600], timeoutMs: 5_000 },
     headers: { 'X-Api-Key': 'f2c1a0b9', 'X-Tenant': 'shop 42' },
     signature: 'ed25519',
+    maxPerSecond: 10,
+    maxConcurrent: 2,
+    ordered: true,
   },
 };
 
@@ -72,6 +75,8 @@ const changes = {
   clear: { name: null, payload: null, retry: null, headers: null },
   otherHeaders: { headers: { 'X-Api-Key': 'f2c1a0b9' } },
   noRetry: { retry: { schedule: [] } },
+  pace: { maxPerSecond: 10, maxConcurrent: 2, ordered: false },
+  noPace: { maxPerSecond: null, maxConcurrent: null, ordered: null },
   other: { event: 'smsdlr', resource: 'sms', targetUrl: 'https://hooks.example.com/messages' },
 };
 

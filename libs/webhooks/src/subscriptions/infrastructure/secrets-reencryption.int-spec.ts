@@ -25,6 +25,9 @@ const content: WebhookContent = {
   retry: null,
   headers: { A: 'first', B: 'kept' },
   signature: 'hmac-sha256',
+  maxPerSecond: null,
+  maxConcurrent: null,
+  ordered: false,
 };
 const anyVersion = (): void => undefined;
 

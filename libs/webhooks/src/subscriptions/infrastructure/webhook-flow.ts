@@ -6,11 +6,18 @@ export const IS_STOPPED = `(w.paused OR coalesce(w.hold_until > now(), false))`;
 /** Whether due deliveries of subscription `w` wait: it is paused or held, or its circuit is open. */
 export const IS_BLOCKED = `(${IS_STOPPED} OR coalesce(w.open_until > now(), false))`;
 
+/** Whether subscription `w` has a pace, which only claims from PostgreSQL keep. */
+export const IS_PACED = `(w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)`;
+
+/** The strictest limit of subscription `w`; null for most, which have none. */
+export const PACE = `CASE WHEN w.ordered THEN 'order' WHEN w.max_concurrent IS NOT NULL THEN 'concurrency'
+    WHEN w.max_per_second IS NOT NULL THEN 'rate' END`;
+
 /**
  * Whether a new delivery of subscription `w` may go onto the queue: nothing blocks it, and no older one
  * waits. With a half-open circuit it may not, because probes are sent one at a time.
  */
-export const IS_FREE = `(NOT w.backlog AND w.open_until IS NULL AND NOT ${IS_STOPPED})`;
+export const IS_FREE = `(NOT w.backlog AND w.open_until IS NULL AND NOT ${IS_STOPPED} AND NOT ${IS_PACED})`;
 
 /** Whether delivery `d` counts as cancelled because its subscription `w` was switched off or deleted. */
 export const IS_OFF = `(NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation)`;
