@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultCase } from '../harness/fault-case.js';
 import { Customer } from '../harness/history/customer.js';
-import type { Installation } from '../harness/installation.js';
+import type { Installation, Setup } from '../harness/installation.js';
 import { Random } from '../harness/random.js';
 import type { Answering } from '../../support/receiver.js';
 import { type Arrival, confirm, keyOf } from '../harness/receiver.js';
@@ -138,17 +138,18 @@ async function lock(
   }
 }
 
-export const historyFuzz: FaultCase = {
-  name: 'history-fuzz',
-  about:
-    'a minute of random customer actions (pause, cancel, send now, redeliver, replay, switch off and ' +
-    'on, change the target) with flaky receivers, kills, freezes and locks',
-  rate: 8,
+const fuzz = (
+  one: Pick<FaultCase, 'name' | 'about' | 'rate' | 'latestMs'> & Pick<Setup, 'subscription'>,
+): FaultCase => ({
+  name: one.name,
+  about: one.about,
+  rate: one.rate!,
   producersNotice: 'either',
   duplicates: 'explained',
-  latestMs: LATEST_MS,
+  ...(one.latestMs !== undefined && { latestMs: one.latestMs }),
   setup: {
     paths: PATHS,
+    ...(one.subscription && { subscription: one.subscription }),
     schedule: SCHEDULE,
     environment: () => ({ DELIVERY_TIMEOUT_MS: String(TIMEOUT_MS) }),
   },
@@ -183,7 +184,26 @@ export const historyFuzz: FaultCase = {
     return new Set(unsent);
   },
   notes: ({ actions, harms }) => [`actions: ${tally(actions)}; faults: ${tally(harms)}`],
-};
+});
+
+const ABOUT =
+  'a minute of random customer actions (pause, cancel, send now, redeliver, replay, switch off and ' +
+  'on, change the target) with flaky receivers, kills, freezes and locks';
+
+export const historyFuzz = fuzz({
+  name: 'history-fuzz',
+  about: ABOUT,
+  rate: 8,
+  latestMs: LATEST_MS,
+});
+
+/** Few events: each delivery waits for those before it, with all their attempts. */
+export const orderedFuzz = fuzz({
+  name: 'ordered-fuzz',
+  about: `the same with ordered subscriptions: ${ABOUT}`,
+  rate: 2,
+  subscription: () => ({ ordered: true }),
+});
 
 function tally(items: readonly { kind: string }[]): string {
   const counts = new Map<string, number>();

@@ -8,7 +8,7 @@ import {
   linkHalfOpenInTransaction,
   workerFrozenInTransaction,
 } from './in-transaction.js';
-import { historyFuzz } from './history-fuzz.js';
+import { historyFuzz, orderedFuzz } from './history-fuzz.js';
 import { allKilled, apiKilled, killedBeforeRecord, workerKilled } from './kills.js';
 import { linksCut, linksHalfOpen, linksSlow } from './links.js';
 import {
@@ -19,6 +19,7 @@ import {
   postgresKilled,
   postgresRestarted,
 } from './postgres.js';
+import { paced } from './paced.js';
 import { receiversBroken, receiversRefusing } from './receivers.js';
 import { redisAway, redisFlushed, redisFull, redisKilled, redisSlow } from './redis.js';
 import { lockedDelivery, lockedPartition, lockedSubscription } from './locks.js';
@@ -50,6 +51,8 @@ export const cases: readonly FaultCase[] = [
   receiversRefusing,
   workerFrozen,
   historyFuzz,
+  orderedFuzz,
+  paced,
   clocksApart,
   linksCut,
   linksHalfOpen,

@@ -37,6 +37,8 @@ export interface Setup {
   paths?: readonly string[];
   /** The target of a path's subscription. Default: the receiver. */
   target?: (path: string, receiver: Receiver) => Promise<string>;
+  /** Further fields of the subscriptions. */
+  subscription?: (path: string) => object;
   /** Delays before retries, in ms. Default: many short ones. */
   schedule?: readonly number[];
   /** Further environment variables of a process. */
@@ -155,7 +157,7 @@ export class Installation {
         frontDoor.listen(),
         ...all.processes.map((p) => p.start()),
       ]);
-      await all.prepare(setup.target);
+      await all.prepare(setup);
     } catch (error) {
       await all.end();
       throw error;
@@ -257,10 +259,10 @@ export class Installation {
     await this.receiver.close();
   }
 
-  private async prepare(targetOf: Setup['target']): Promise<void> {
+  private async prepare({ target: targetOf, subscription }: Setup): Promise<void> {
     for (const path of this.paths) {
       const targetUrl = (await targetOf?.(path, this.receiver)) ?? this.receiver.url + path;
-      const body = { event: 'cdrCreated', resource: 'all', targetUrl };
+      const body = { event: 'cdrCreated', resource: 'all', targetUrl, ...subscription?.(path) };
       const { href } = await this.call<{ href: string }>('POST', '/v1/webhooks', body);
       this.targets.set(path, { subscription: new URL(href).pathname, url: new URL(targetUrl) });
     }

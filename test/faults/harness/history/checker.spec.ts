@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { judge } from './checker.js';
-import type { Accepted, Action, Attempt, Call, Delivery, Harm, History } from './history.js';
+import type {
+  Accepted,
+  Action,
+  Attempt,
+  Call,
+  Delivery,
+  Harm,
+  History,
+  Subscription,
+} from './history.js';
 
 const START = Date.UTC(2026, 0, 1);
 /** The start of all histories. Their times are offsets from it, in ms. */
@@ -616,6 +625,116 @@ describe('an invalid history', () => {
 
   it.each(wrong)('%s', (_, rules, told) => {
     expect(rulesOf(told)).toEqual(rules);
+  });
+});
+
+describe('with a pace', () => {
+  type Pace = Pick<Subscription, 'maxPerSecond' | 'maxConcurrent' | 'ordered'>;
+  /** A delivery of its own event, which was accepted at this time, and its attempts. */
+  interface One {
+    acceptedAt: number;
+    sent: Sent[];
+    harms?: Harm[];
+    actions?: Action[];
+  }
+
+  function rulesWith(pace: Pace, ...ones: One[]): string[] {
+    const all = ones.map(({ acceptedAt, sent: made, harms = [], actions = [] }, index) => {
+      const id = `d${index}`;
+      const named = made.map(({ call, attempt }) => ({
+        call: { ...call, delivery: id },
+        attempt: { ...attempt, delivery: id },
+      }));
+      const delivery = { id, eventId: id };
+      const history = historyOf({ sent: named, harms, delivery });
+      return {
+        ...history,
+        actions: actions.map((action) => ({ ...action, delivery: id }) as Action),
+        accepted: [{ eventId: id, from: at(acceptedAt - 5), to: at(acceptedAt) }],
+      };
+    });
+    const history: History = {
+      subscriptions: [{ id: 's', target: '/t', ...pace }],
+      accepted: all.flatMap(({ accepted }) => accepted),
+      calls: all.flatMap(({ calls }) => calls),
+      deliveries: all.flatMap(({ deliveries }) => deliveries),
+      attempts: all.flatMap(({ attempts }) => attempts),
+      actions: all.flatMap(({ actions }) => actions),
+      harms: all.flatMap(({ harms }) => harms),
+      endedAt: at(60_000),
+    };
+    return [...new Set(judge(history, { schedule: SCHEDULE }).violations.map(({ rule }) => rule))];
+  }
+
+  const one = (acceptedAt: number, ...times: number[]): One => ({
+    acceptedAt,
+    sent: times.map((ms, index) =>
+      index === times.length - 1 ? succeeded(index + 1, ms) : sent(index + 1, ms),
+    ),
+  });
+  const long = (ms: number): One => ({
+    acceptedAt: 0,
+    sent: [
+      succeeded(1, ms, {
+        durationMs: 110,
+        call: { writtenAt: at(ms + 105), endedAt: at(ms + 105) },
+      }),
+    ],
+  });
+
+  it('accepts a steady rate, and a burst of the credit and one more', () => {
+    const pace = { maxPerSecond: 10 };
+    const steady = [100, 200, 300, 400].map((ms) => one(0, ms));
+    expect(rulesWith(pace, ...steady, one(0, 300))).toEqual([]);
+    expect(rulesWith(pace, ...steady, one(0, 300), one(0, 350))).toEqual(['sent too fast']);
+  });
+
+  it('counts calls in flight', () => {
+    const pace = { maxConcurrent: 2 };
+    expect(rulesWith(pace, long(0), long(50), long(110))).toEqual([]);
+    expect(rulesWith(pace, long(0), long(50), long(90))).toEqual(['too many calls at once']);
+  });
+
+  it('accepts one after the other, with retries', () => {
+    expect(rulesWith({ ordered: true }, one(0, 0, 1_000), one(10, 1_020))).toEqual([]);
+  });
+
+  it('accepts any order of events that were reported at the same time', () => {
+    expect(rulesWith({ ordered: true }, one(0, 50), one(4, 20))).toEqual([]);
+  });
+
+  it.each([
+    ['a later one before the first attempt', one(0, 50), one(10, 20)],
+    ['a later one before a retry', one(0, 0, 1_000), one(10, 20)],
+  ])('finds %s', (_, earlier, later) => {
+    expect(rulesWith({ ordered: true }, earlier, later)).toEqual(['sent out of order']);
+  });
+
+  it('finds two calls at once', () => {
+    expect(rulesWith({ ordered: true }, long(0), long(50))).toEqual(['too many calls at once']);
+  });
+
+  it('accepts a redelivery after a later one', () => {
+    const redelivered: One = {
+      acceptedAt: 0,
+      sent: [succeeded(1, 0), succeeded(2, 60)],
+      actions: [onDelivery('redeliver', 50, 55)],
+    };
+    expect(rulesWith({ ordered: true }, redelivered, one(10, 20))).toEqual([]);
+  });
+
+  it('accepts one that a customer sends now before an earlier one, and beside another call', () => {
+    const asked: One = { ...one(10, 20), actions: [onDelivery('send', 12, 15)] };
+    expect(rulesWith({ ordered: true }, one(0, 50), asked)).toEqual([]);
+    expect(rulesWith({ ordered: true }, one(0, 50), one(10, 20))).toEqual(['sent out of order']);
+    const long1 = { ...long(50), actions: [onDelivery('send', 12, 15)] };
+    expect(rulesWith({ ordered: true }, long(0), long1)).toEqual([]);
+  });
+
+  it('accepts a late call of a worker that was frozen', () => {
+    const late: One = { ...one(0, 50), harms: [harm('frozen', 45, 60, '1')] };
+    const other: One = { acceptedAt: 10, sent: [succeeded(1, 20, { worker: '2' })] };
+    expect(rulesWith({ ordered: true }, late, other)).toEqual([]);
   });
 });
 

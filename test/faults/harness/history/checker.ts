@@ -8,6 +8,7 @@ import type {
   Subscription,
   Violation,
 } from './history.js';
+import { paceViolations } from './pace-rules.js';
 import { recordRules } from './record-rules.js';
 import { possibleValues } from './register.js';
 import { gaveUp, sendingRules, violation, writesOf } from './sending-rules.js';
@@ -28,7 +29,9 @@ export function judge(history: History, expected: Expectations): Verdict {
   const verdict = strangers(history);
   for (const subscription of viewsOf(history)) {
     verdict.violations.push(...wrongNumber(history, subscription));
-    for (const timeline of timelinesOf(history, subscription, expected)) {
+    const timelines = timelinesOf(history, subscription, expected);
+    verdict.violations.push(...paceViolations(subscription, timelines, history.accepted));
+    for (const timeline of timelines) {
       for (const rule of RULES) verdict.violations.push(...rule(timeline));
       for (const call of explainedCalls(timeline)) verdict.explained.add(call);
     }

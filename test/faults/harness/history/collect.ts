@@ -1,6 +1,6 @@
 import type { Installation } from '../installation.js';
 import { type Arrival, keyOf } from '../receiver.js';
-import type { Attempt, Call, Delivery, History } from './history.js';
+import type { Attempt, Call, Delivery, History, Subscription } from './history.js';
 
 /**
  * Collects the history of the subscriptions that the installation started with. @param excused notifications that need
@@ -13,11 +13,12 @@ export async function historyOf(
   const { targets, paths, producer, postgres, actions, harms } = installation;
   const mayBeLost = (number: number) => paths.every((path) => excused.has(keyOf({ path, number })));
   const accepted = [...producer.accepted].filter(([number]) => !mayBeLost(number));
+  const paces = new Map((await postgres.query<PaceRow>(PACES)).map((row) => [row.id, row]));
   return {
-    subscriptions: [...targets.values()].map(({ subscription, url }) => ({
-      id: subscription.slice(subscription.lastIndexOf('/') + 1),
-      target: url.pathname + url.search,
-    })),
+    subscriptions: [...targets.values()].map(({ subscription, url }) => {
+      const id = subscription.slice(subscription.lastIndexOf('/') + 1);
+      return { id, target: url.pathname + url.search, ...paceOf(paces.get(id)) };
+    }),
     accepted: accepted.map(([, { eventId, reportedAt, at }]) => ({
       eventId,
       from: reportedAt,
@@ -44,6 +45,24 @@ export function callOf(arrival: Arrival): Call {
     ...(answer !== undefined && { answer }),
     ...(writtenAt !== undefined && { writtenAt }),
     endedAt,
+  };
+}
+
+const PACES = 'SELECT id, max_per_second, max_concurrent, ordered FROM webhooks';
+
+interface PaceRow {
+  id: string;
+  max_per_second: number | null;
+  max_concurrent: number | null;
+  ordered: boolean;
+}
+
+function paceOf(row: PaceRow | undefined): Partial<Subscription> {
+  if (!row) return {};
+  return {
+    ...(row.max_per_second !== null && { maxPerSecond: row.max_per_second }),
+    ...(row.max_concurrent !== null && { maxConcurrent: row.max_concurrent }),
+    ordered: row.ordered,
   };
 }
 

@@ -19,6 +19,10 @@ export interface Subscription {
   id: string;
   /** Its first target, like {@link Call.target}. */
   target: string;
+  /** The pace that it had all the time. */
+  maxPerSecond?: number;
+  maxConcurrent?: number;
+  ordered?: boolean;
 }
 
 /** A time span. `to` is Infinity for what may still happen. */

@@ -9,6 +9,7 @@ import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import {
   CANCEL_REQUESTED,
   REDELIVER,
+  SEND_NOW,
 } from '../../deliveries/infrastructure/postgres-delivery.store.js';
 import { type Day, dayOf } from '../../partitions/partition-days.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
@@ -69,11 +70,15 @@ function claim(pace: Pace, change: Partial<DueClaim> = {}): Promise<LeasedDelive
 
 const idsOf = (deliveries: readonly LeasedDelivery[]) => deliveries.map(({ id }) => id);
 
-async function record(delivery: LeasedDelivery, conclusion: Conclusion): Promise<void> {
+async function record(
+  delivery: LeasedDelivery,
+  conclusion: Conclusion,
+  { holdsPlace } = { holdsPlace: true },
+): Promise<void> {
   const { id, lease, attempt: number, scheduleBase } = delivery;
   const attempt = { number, at: delivery.takenAt, durationMs: 5, truncated: false };
   const outcome = { id, lease, attempt, conclusion, scheduleBase, ifRestarted: conclusion };
-  await pending.record({ ...outcome, holdsPlace: true });
+  await pending.record({ ...outcome, holdsPlace });
 }
 
 /** As if this many ms had passed, for the deliveries, their subscription and the leases. */
@@ -81,7 +86,7 @@ async function later(ms: number): Promise<void> {
   const earlier = (column: string) =>
     `${column} = ${column} - make_interval(secs => ${ms} / 1000.0)`;
   await database.query(
-    `UPDATE deliveries SET ${['next_attempt_at', 'not_before', 'claimed_until', 'created_at'].map(earlier).join()}`,
+    `UPDATE deliveries SET ${['next_attempt_at', 'not_before', 'resumes_at', 'claimed_until', 'created_at'].map(earlier).join()}`,
   );
   await database.query(
     `UPDATE webhooks SET ${earlier('paced_until')}, in_flight = (
@@ -288,6 +293,23 @@ describe('ordered', () => {
     await pending.release(again!, 5_000);
     expect(await claim('order')).toEqual([]);
     await later(5_000);
+    expect(idsOf(await claim('order'))).toEqual([ids[0]]);
+  });
+
+  it('holds the others while one that failed is sent now, and keeps its schedule if that fails', async () => {
+    const ids = await withDeliveries(2, { ordered: true });
+    await record((await claim('order'))[0]!, RETRIED);
+    await database.run(SEND_NOW, { id: ids[0]!, hasRoom: false, timeoutMs: 15_000 });
+    expect(await claim('order')).toEqual([]);
+    const [extra] = await claim(null, { immediate: true });
+    expect(extra).toMatchObject({ id: ids[0], isExtra: true });
+    expect(await claim('order')).toEqual([]);
+    await pending.release(extra!);
+    expect(await claim('order')).toEqual([]);
+    const [again] = await claim(null, { immediate: true });
+    await record(again!, { state: 'pending', delayMs: 0, resumes: true }, { holdsPlace: false });
+    expect(await claim('order')).toEqual([]);
+    await later(60_000);
     expect(idsOf(await claim('order'))).toEqual([ids[0]]);
   });
 
