@@ -36,7 +36,7 @@ SELECT * FROM (
       ELSE 'platform' END AS actor,
     CASE WHEN $1::bigint IS NULL OR user_id = $1 THEN address END AS address,
     split_part(action, '.', 1) AS resource, resource_id AS "resourceId", fields,
-    row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber",
+    row_number() OVER (ORDER BY id DESC) = 10000 AS "isLast",
     ($2::text IS NULL OR action = $2)
       AND ($3::text IS NULL OR split_part(action, '.', 1) = $3) AS matches
   FROM audit
@@ -49,7 +49,7 @@ SELECT * FROM (
       OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
   ORDER BY id DESC LIMIT 10000
 ) AS scanned
-WHERE matches OR "rowNumber" = 10000
+WHERE matches OR "isLast"
 ORDER BY id DESC LIMIT $9;
 
 -- LOCK_USER

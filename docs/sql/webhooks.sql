@@ -109,6 +109,14 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[],
 ON CONFLICT (account_id, webhook_id, at, outcome, bin)
 DO UPDATE SET count = attempt_counts.count + excluded.count;
 
+-- ADD_LOADS, prepared as account-loads.add
+INSERT INTO account_loads AS l (at, account_id, reported, delivered, failed, busy_ms)
+SELECT * FROM unnest($1::timestamptz[], $2::bigint[], $3::integer[], $4::integer[],
+  $5::integer[], $6::bigint[])
+ON CONFLICT (at, account_id) DO UPDATE
+SET reported = l.reported + excluded.reported, delivered = l.delivered + excluded.delivered,
+  failed = l.failed + excluded.failed, busy_ms = l.busy_ms + excluded.busy_ms;
+
 -- ADD_PARTS, prepared as replays.add_parts
 WITH whole AS (
   SELECT id, generation FROM replays WHERE id = ANY ($1::uuid[]) AND generation IS NOT NULL
@@ -284,7 +292,7 @@ cancelled AS (
 leased AS (
   UPDATE deliveries d
   -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
-  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000), next_attempt_at = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000)
+  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000), next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000) END
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
     d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
@@ -367,7 +375,7 @@ found AS MATERIALIZED (
     -- Does not skip any, whatever its lease or lock: those behind it wait.
     SELECT due.id, row_number() OVER () AS number FROM (
       SELECT id FROM deliveries
-      WHERE webhook_id = w.id AND state = 'pending' AND NOT immediate AND next_attempt_at >= w.oldest - interval '1 minute'
+      WHERE webhook_id = w.id AND state = 'pending' AND (NOT immediate OR resumes_at IS NOT NULL) AND next_attempt_at >= w.oldest - interval '1 minute'
         AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
       ORDER BY next_attempt_at, id LIMIT 2
     ) due
@@ -379,7 +387,7 @@ found AS MATERIALIZED (
     FOR NO KEY UPDATE SKIP LOCKED
   ) d
   WHERE w.ordered AND 0 = (SELECT count(*) FROM (
-    SELECT FROM deliveries WHERE webhook_id = w.id AND state = 'pending' AND NOT immediate AND (id >= '019b71b4-4c00-0000-0000-000000000000'::uuid AND id < '019b76da-a800-0000-0000-000000000000'::uuid)
+    SELECT FROM deliveries WHERE webhook_id = w.id AND state = 'pending' AND (NOT immediate OR resumes_at IS NOT NULL) AND (id >= '019b71b4-4c00-0000-0000-000000000000'::uuid AND id < '019b76da-a800-0000-0000-000000000000'::uuid)
     ORDER BY next_attempt_at LIMIT 1
   ) earlier)
 ),
@@ -399,7 +407,8 @@ leased AS (
       THEN d.next_attempt_at ELSE now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000) END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
-    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until
+    d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
+    d.claimed_until
 ),
 counted AS MATERIALIZED (
   SELECT w.*, taken.count AS taken,
@@ -420,7 +429,8 @@ paced AS (
 )
 
 SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
-  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  d.schedule_base AS "scheduleBase", d.immediate, d.resumes_at IS NOT NULL AS "isExtra",
+  coalesce(d.extra_attempts, 0) AS "extraAttempts", d.replayed, d.created_at AS "createdAt",
   now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
   e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
   e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
@@ -524,7 +534,7 @@ WHERE i.inhparent = $1::regclass AND NOT i.inhdetachpending AND part.relname ~ '
 ORDER BY day DESC;
 
 -- DELIVERIES_OF_EVENT
-SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -545,12 +555,12 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT *, row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber", event_id = $1 AS matches
+      SELECT *, row_number() OVER (ORDER BY id DESC) = 10000 AS "isLast", event_id = $1 AS matches
       FROM deliveries
       WHERE id BETWEEN $2::uuid AND $3::uuid AND ($4::uuid IS NULL OR id < $4)
       ORDER BY id DESC LIMIT 10000
     ) AS scanned
-    WHERE matches OR "rowNumber" = 10000 ORDER BY id DESC LIMIT $5
+    WHERE matches OR "isLast" ORDER BY id DESC LIMIT $5
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND e.id = $1
@@ -559,6 +569,47 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     WHERE delivery_id = d.id AND delivery_id BETWEEN $2::uuid AND $3::uuid ORDER BY take DESC LIMIT 1
   ) last ON true
   ORDER BY d.id DESC;
+
+-- DELIVER_MISSED, prepared as replays.deliver_missed
+WITH
+-- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
+-- other, whether they are of it alone or of its account.
+job AS MATERIALIZED (
+  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered,
+    $1::boolean AND NOT EXISTS (
+      SELECT FROM replay_parts o WHERE o.replay_id = r.id AND o.webhook_id <> w.id
+    ) AS is_last
+  FROM replays r JOIN replay_parts p ON p.replay_id = r.id
+    JOIN webhooks w ON w.id = p.webhook_id
+  WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL
+    AND w.generation = p.generation
+    AND NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false))
+    AND NOT EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id)
+    AND r.id = $2 AND w.id = $3 AND p.after = $4
+  FOR UPDATE OF r, p SKIP LOCKED
+),
+chosen AS MATERIALIZED (
+  SELECT delivery FROM job CROSS JOIN LATERAL deliver_missed(job.id, job.target, $5::uuid[]) AS delivery
+),
+-- New deliveries are sent after the replayed ones.
+marked AS (
+  UPDATE webhooks w SET backlog = true FROM job
+  WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM chosen)
+),
+advanced AS (
+  UPDATE replay_parts p SET after = $6 FROM job
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT $1::boolean
+),
+ended AS (
+  DELETE FROM replay_parts p USING job
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND $1
+)
+UPDATE replays r
+SET replayed = r.replayed + (SELECT count(*) FROM chosen),
+  state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
+  completed_at = CASE WHEN job.is_last THEN now() END
+FROM job WHERE r.id = job.id
+RETURNING r.id;
 
 -- DETACH
 WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine)
@@ -696,7 +747,7 @@ ORDER BY webhook_id, next_attempt_at LIMIT 1;
 
 -- FIND_REPLAY, prepared as replays.find
 SELECT id, webhook_id AS "webhookId", since, until, states, event, application_id AS "applicationId",
-  status, state, total, replayed, created_at AS "createdAt", completed_at AS "completedAt"
+  status, nullif(missed, false) AS missed, state, total, replayed, created_at AS "createdAt", completed_at AS "completedAt"
 FROM replays WHERE id = $1 AND account_id = $2;
 
 -- FIND_SECRETS
@@ -714,9 +765,21 @@ WHERE id > $1 AND (
 )
 ORDER BY id LIMIT 100 FOR NO KEY UPDATE;
 
+-- FIND_SUBSCRIPTION
+SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+  created_at AS "createdAt"
+FROM webhooks WHERE id = $1 AND deleted_at IS NULL;
+
 -- FORGET_COUNTS
 DELETE FROM attempt_counts WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM attempt_counts WHERE at < now() - $1::integer * interval '24 hours'
+  ORDER BY at LIMIT $2::integer FOR UPDATE SKIP LOCKED
+))
+RETURNING 1;
+
+-- FORGET_LOADS
+DELETE FROM account_loads WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM account_loads WHERE at < now() - $1::integer * interval '24 hours'
   ORDER BY at LIMIT $2::integer FOR UPDATE SKIP LOCKED
 ))
 RETURNING 1;
@@ -760,7 +823,7 @@ WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::re
 
 -- HAVE_EARLIER(…), prepared as pending.have-earlier.20454
 SELECT w.id FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (
-  SELECT FROM deliveries WHERE webhook_id = w.id AND state = 'pending' AND NOT immediate AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  SELECT FROM deliveries WHERE webhook_id = w.id AND state = 'pending' AND (NOT immediate OR resumes_at IS NOT NULL) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   ORDER BY next_attempt_at LIMIT 1
 ) earlier;
 
@@ -859,7 +922,7 @@ FROM step s
 LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON w.enabled AND w.deleted_at IS NULL AND NOT w.paused
 UNION ALL
 -- Tests, and what customers send at once: never blocked.
-(SELECT 0, d.webhook_id, d.account_id, 0, '-Infinity', false, true FROM deliveries d
+(SELECT 0, d.webhook_id, d.account_id, 0, '-Infinity', false, true, NULL FROM deliveries d
  WHERE d.state = 'pending' AND d.immediate AND d.next_attempt_at <= now() AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
  LIMIT $2::integer);
 
@@ -878,7 +941,7 @@ SELECT id, w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - inter
 ORDER BY id LIMIT 200;
 
 -- NEXT_PARTS, prepared as replays.next_parts
-SELECT r.id, r.account_id AS "accountId", r.states, r.until, r.event,
+SELECT r.id, r.account_id AS "accountId", r.states, r.until, r.missed, r.event,
   r.application_id AS "applicationId", r.status, p.webhook_id AS "webhookId", p.after,
   CASE
     WHEN w.id IS NULL OR NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> p.generation THEN 'over'
@@ -1042,14 +1105,18 @@ recorded AS (
     claimed_until = CASE WHEN d.takes <> ($3::integer[])[width_bucket(d.id, $1::uuid[])] THEN d.claimed_until END,
     state = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.state ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END END,
     reason = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.reason ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($17::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($18::text[])[width_bucket(d.id, $1::uuid[])] END END,
-    next_attempt_at = CASE
+    next_attempt_at = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE CASE
       WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending'
-        THEN greatest(now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000), CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
-    END,
+        THEN greatest(now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($20::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($21::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000), CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
+    END END,
+    not_before = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN CASE
+      WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending'
+        THEN greatest(now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($20::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($21::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000), CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
+    END END,
     -- A request to send it at once has had its attempt.
     immediate = false,
     resumes_at = NULL,
-    extra_attempts = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
+    extra_attempts = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
     completed_at = CASE
       WHEN d.state = 'succeeded' THEN d.completed_at
       WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN now()
@@ -1105,11 +1172,17 @@ recorded AS (
     state = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.state ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END END,
     reason = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.reason ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($17::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($18::text[])[width_bucket(d.id, $1::uuid[])] END END,
     next_attempt_at = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE CASE
-      WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending' THEN now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000)
+      WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending'
+        THEN greatest(now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000), CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
     END END,
     not_before = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN CASE
-      WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending' THEN now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000)
+      WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending'
+        THEN greatest(now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000), CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
     END END,
+    -- A request to send it at once has had its attempt.
+    immediate = false,
+    resumes_at = NULL,
+    extra_attempts = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
     completed_at = CASE
       WHEN d.state = 'succeeded' THEN d.completed_at
       WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN now()
@@ -1128,7 +1201,9 @@ UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
   immediate = false, replayed = false, resumes_at = NULL, extra_attempts = NULL,
   generation = w.generation,
-  next_attempt_at = coalesce(lease.ends, now()), claimed_until = lease.ends,
+  -- In an ordered subscription, it keeps its place, and so comes before later ones.
+  next_attempt_at = CASE WHEN w.ordered THEN d.created_at ELSE coalesce(lease.ends, now()) END,
+  not_before = NULL, claimed_until = lease.ends,
   takes = d.takes + (lease.ends IS NOT NULL)::integer
 FROM webhooks w CROSS JOIN LATERAL (
   SELECT CASE WHEN $1::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $2::float8) + 15000) / 1000) END AS ends
@@ -1150,7 +1225,8 @@ WITH given AS MATERIALIZED (
     AND d.state IN ('pending', 'cancelled')
 )
 UPDATE deliveries d
-SET claimed_until = NULL, next_attempt_at = least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000)
+SET claimed_until = NULL,
+  next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) END
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid);
 
 -- RELEASE_PLACE(…), prepared as pending.release-place.20454
@@ -1202,7 +1278,7 @@ WHERE id = $5;
 
 -- SEND_NOW
 WITH found AS MATERIALIZED (
-  SELECT d.id, w.retry, coalesce(d.claimed_until > now(), false) AS is_leased
+  SELECT d.id, w.retry, w.ordered, coalesce(d.claimed_until > now(), false) AS is_leased
   FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
   WHERE d.id = $1 AND d.state = 'pending' AND w.enabled AND w.deleted_at IS NULL
     AND d.generation >= w.generation
@@ -1211,8 +1287,11 @@ WITH found AS MATERIALIZED (
 UPDATE deliveries d
 SET immediate = true,
   -- A test has no schedule that could go on.
-  resumes_at = CASE WHEN d.immediate THEN d.resumes_at ELSE coalesce(d.resumes_at, d.next_attempt_at) END,
-  next_attempt_at = CASE WHEN w.is_leased THEN d.next_attempt_at ELSE coalesce(lease.ends, now()) END,
+  resumes_at = CASE WHEN d.immediate THEN d.resumes_at
+    ELSE coalesce(d.resumes_at, greatest(d.next_attempt_at, d.not_before)) END,
+  -- In an ordered subscription, it keeps its place, and those behind it wait.
+  next_attempt_at = CASE WHEN w.is_leased OR w.ordered THEN d.next_attempt_at ELSE coalesce(lease.ends, now()) END,
+  not_before = NULL,
   claimed_until = CASE WHEN w.is_leased THEN d.claimed_until ELSE lease.ends END,
   takes = d.takes + (lease.ends IS NOT NULL)::integer
 FROM found w CROSS JOIN LATERAL (
@@ -1225,10 +1304,10 @@ RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
 -- START_REPLAY
 WITH replay AS (
   INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
-    application_id, status, total, after)
+    application_id, status, missed, total, after)
   SELECT new_uuid(now(), 1), $1::bigint, $2::bigint, $3::timestamptz,
     $4::timestamptz, $5::text[], $6::text, $7::bigint, $8::text,
-    $9::integer, $10::uuid
+    $9::boolean, $10::integer, $11::uuid
   WHERE ($1::bigint IS NULL
       OR EXISTS (SELECT FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL))
     AND (SELECT count(*) FROM replays WHERE (webhook_id = $1::bigint
@@ -1237,8 +1316,8 @@ WITH replay AS (
 ),
 parts AS (
   INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
-  SELECT replay.id, p.webhook_id, p.generation, $10
-  FROM replay, unnest($11::bigint[], $12::integer[]) AS p(webhook_id, generation)
+  SELECT replay.id, p.webhook_id, p.generation, $11
+  FROM replay, unnest($12::bigint[], $13::integer[]) AS p(webhook_id, generation)
 )
 SELECT id FROM replay;
 
@@ -1247,6 +1326,12 @@ SELECT id, generation, enabled FROM webhooks
    WHERE account_id = $1 AND (enabled OR NOT $2) AND deleted_at IS NULL
      AND ($3::bigint IS NULL OR id = $3) AND id > $4
    ORDER BY id LIMIT 100;
+
+-- SUM_LOADS
+SELECT account_id AS "accountId", sum(reported)::float8 AS reported, sum(delivered)::float8 AS delivered,
+  sum(failed)::float8 AS failed, sum(busy_ms)::float8 AS "busyMs"
+FROM account_loads WHERE at >= $1::timestamptz AND at < $2::timestamptz
+GROUP BY account_id;
 
 -- WRITE_SECRETS
 UPDATE webhooks w
@@ -1313,7 +1398,7 @@ job AS MATERIALIZED (
 ),
 -- Skips deliveries whose state has changed since they were found.
 chosen AS MATERIALIZED (
-  SELECT d.id, d.state, job.present FROM job CROSS JOIN unnest($5::uuid[]) AS n(id)
+  SELECT d.id, d.state, job.present, job.ordered FROM job CROSS JOIN unnest($5::uuid[]) AS n(id)
   JOIN LATERAL (SELECT * FROM deliveries WHERE id = n.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE) d ON d.id = n.id
   WHERE d.state = ANY (job.states) AND (d.state <> 'pending' OR d.generation = job.present)
 ),
@@ -1331,9 +1416,11 @@ started AS (
 ),
 -- Those that are due, or whose attempt is about to be made, come anyway.
 forwarded AS (
-  UPDATE deliveries d SET resumes_at = coalesce(d.resumes_at, d.next_attempt_at), next_attempt_at = now()
+  UPDATE deliveries d
+  SET resumes_at = coalesce(d.resumes_at, greatest(d.next_attempt_at, d.not_before)),
+    next_attempt_at = CASE WHEN c.ordered THEN d.created_at ELSE now() END, not_before = NULL
   FROM chosen c WHERE c.state = 'pending' AND d.id = c.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
-    AND d.next_attempt_at > now() AND (d.claimed_until IS NULL OR d.claimed_until <= now())
+    AND greatest(d.next_attempt_at, d.not_before) > now() AND (d.claimed_until IS NULL OR d.claimed_until <= now())
 ),
 -- New deliveries are sent after the replayed ones.
 marked AS (
@@ -1415,6 +1502,32 @@ FROM (
   LIMIT $1::integer
 ) d;
 
+-- countWaitingByAccount(…)
+WITH RECURSIVE step AS (
+  (SELECT webhook_id, next_attempt_at, 1 AS number FROM deliveries
+   WHERE state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) 
+   ORDER BY webhook_id, next_attempt_at LIMIT 1)
+  UNION ALL
+  SELECT next.webhook_id, next.next_attempt_at, step.number + 1
+  FROM step CROSS JOIN LATERAL (
+    SELECT webhook_id, next_attempt_at FROM deliveries
+    WHERE state = 'pending' AND webhook_id > step.webhook_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+    ORDER BY webhook_id, next_attempt_at LIMIT 1
+  ) next
+  
+)
+SELECT w.account_id AS "accountId", sum(d.waiting)::float8 AS waiting
+FROM step s
+  JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON true
+  CROSS JOIN LATERAL (
+    SELECT count(*) AS waiting FROM (
+      SELECT FROM deliveries
+      WHERE webhook_id = s.webhook_id AND state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+      ORDER BY next_attempt_at LIMIT 10000
+    ) p
+  ) d
+GROUP BY w.account_id;
+
 -- countWaitingOf(…)
 SELECT w.id AS "webhookId", count(*)::integer AS waiting
 FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (
@@ -1480,6 +1593,59 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
   ) last ON true
   ORDER BY d.id;
 
+-- findMissed({"first":20454,"last":20455},{"data":false})
+WITH scanned AS (
+  SELECT id, account_id, application_id AS "applicationId", event, resource, test,
+      created_at AS "createdAt", row_number() OVER (ORDER BY account_id, id) = 10000 AS "isLast",
+      NOT test AND event = $1 AND ($2::text = 'all' OR resource = ANY (string_to_array($2::text, ','))) AND added < 100
+        AND coalesce($3::bigint IS NULL OR application_id = $3, false) AS selected
+    FROM events
+    WHERE (account_id, id) > ($4::bigint, $5::uuid)
+      AND (account_id, id) < ($4::bigint, least_uuid($6::timestamptz)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    ORDER BY account_id, id LIMIT 10000
+)
+SELECT id, "applicationId", event, resource, test, "createdAt", NULL AS data, "isLast", matches
+FROM (
+  SELECT *, selected AND NOT (id IN (
+      SELECT event_id FROM deliveries
+      WHERE (webhook_id, id) >= ($7::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
+        AND (webhook_id, id) <= ($7::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      ORDER BY webhook_id DESC, id DESC LIMIT 20000
+    )) AS matches FROM scanned OFFSET 0
+) AS found
+WHERE matches OR "isLast" ORDER BY id LIMIT $8::integer;
+
+-- findMissed({"first":20454,"last":20455},{"data":true})
+WITH scanned AS (
+  SELECT *, before < 1048576 AS "isRead",
+    before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
+  FROM (
+    SELECT *, row_number() OVER (ORDER BY account_id, id) AS number,
+      coalesce(sum(size) OVER (ORDER BY account_id, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT id, account_id, application_id AS "applicationId", event, resource, test,
+      created_at AS "createdAt", data,
+      NOT test AND event = $1 AND ($2::text = 'all' OR resource = ANY (string_to_array($2::text, ','))) AND added < 100
+        AND coalesce($3::bigint IS NULL OR application_id = $3, false) AS selected
+    FROM events
+    WHERE (account_id, id) > ($4::bigint, $5::uuid)
+      AND (account_id, id) < ($4::bigint, least_uuid($6::timestamptz)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    ORDER BY account_id, id LIMIT 10000) AS d
+    ) AS d
+  ) AS d
+)
+SELECT id, "applicationId", event, resource, test, "createdAt", data, "isLast", matches
+FROM (
+  SELECT *, CASE WHEN "isRead" THEN selected AND NOT (id IN (
+      SELECT event_id FROM deliveries
+      WHERE (webhook_id, id) >= ($7::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
+        AND (webhook_id, id) <= ($7::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      ORDER BY webhook_id DESC, id DESC LIMIT 20000
+    )) ELSE false END AS matches FROM scanned OFFSET 0
+) AS found
+WHERE matches OR "isLast" ORDER BY id LIMIT $8::integer;
+
 -- findOutdated(…)
 SELECT w.id FROM webhooks w CROSS JOIN LATERAL (
   SELECT FROM deliveries
@@ -1497,8 +1663,8 @@ WHERE state = 'pending' AND (id >= '019b7c01-0400-0000-0000-000000000000'::uuid 
 ORDER BY webhook_id, next_attempt_at LIMIT 1);
 
 -- findReplayable(…)
-SELECT id, "rowNumber", matches FROM (
-  SELECT d.id, row_number() OVER (ORDER BY d.id)::integer AS "rowNumber", CASE WHEN d.state = 'pending' AND d.generation < w.generation THEN 'cancelled' ELSE d.state END
+SELECT id, "isLast", matches FROM (
+  SELECT d.id, row_number() OVER (ORDER BY d.id) = 10000 AS "isLast", CASE WHEN d.state = 'pending' AND d.generation < w.generation THEN 'cancelled' ELSE d.state END
       = ANY ($1::text[])
     AND ($2::text IS NULL OR d.event = $2)
     AND coalesce((
@@ -1528,7 +1694,7 @@ SELECT id, "rowNumber", matches FROM (
   ) d
   WHERE w.id = $7 ORDER BY d.id LIMIT 10000
 ) scanned
-WHERE matches OR "rowNumber" = 10000 ORDER BY id LIMIT $8::integer;
+WHERE matches OR "isLast" ORDER BY id LIMIT $8::integer;
 
 -- findWaiting(…)
 SELECT (SELECT count(*)::integer FROM (
@@ -1554,7 +1720,7 @@ FROM unnest($1::uuid[]) AS d(id) CROSS JOIN LATERAL (
 ORDER BY a.at DESC LIMIT $2;
 
 -- listDeliveries("exhausted",{"first":20454,"last":20455},"webhook")
-SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -1575,7 +1741,8 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY d.webhook_id DESC, d.id DESC)::integer AS "rowNumber",
+      SELECT *, selected AS matches FROM (
+      SELECT d.*, row_number() OVER (ORDER BY d.webhook_id DESC, d.id DESC) = 10000 AS "isLast",
         ($1::text IS NULL OR CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
@@ -1588,30 +1755,33 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
             SELECT e.application_id = $3 FROM events e
             WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
           ), false))
-          AND ($4::text IS NULL OR $4 IN (
+          AND ($4::uuid[] IS NULL OR d.event_id = ANY ($4))
+          AND ($5::text IS NULL OR $5 IN (
       SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
         CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
         SELECT status, error FROM attempts
         WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
       ) last
-    )) AS matches
+    )) AS selected
       FROM (
         SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
-          AND (d.webhook_id, d.id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
-    AND (d.webhook_id, d.id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-      ELSE least_uuid($8 + interval '1 ms') END))
-          AND ($5::bigint IS NULL OR $9::bigint IS NULL OR EXISTS (
-          SELECT FROM webhooks WHERE id = $5 AND account_id = $9
+          AND (d.webhook_id, d.id) >= ($6::bigint, CASE WHEN $7::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($7) END)
+    AND (d.webhook_id, d.id) < ($6::bigint, least($8::uuid, CASE WHEN $9::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($9 + interval '1 ms') END))
+          AND ($6::bigint IS NULL OR $10::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $6 AND account_id = $10
         ))
           AND d.state IN ('exhausted', 'cancelled') 
       ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
-      WHERE ($7::uuid IS NULL OR d.id < $7)
-        AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
-        AND ($8::timestamptz IS NULL
-          OR (d.created_at < $8 AND d.id < least_uuid($8 + interval '1 ms')))
+      
+      WHERE ($8::uuid IS NULL OR d.id < $8)
+        AND ($7::timestamptz IS NULL OR (d.created_at >= $7 AND d.id >= least_uuid($7)))
+        AND ($9::timestamptz IS NULL
+          OR (d.created_at < $9 AND d.id < least_uuid($9 + interval '1 ms')))
       ORDER BY d.webhook_id DESC, d.id DESC LIMIT 10000
+      ) AS d
     ) AS d
-    WHERE matches OR "rowNumber" = 10000 ORDER BY d.webhook_id DESC, d.id DESC LIMIT $10
+    WHERE matches OR "isLast" ORDER BY d.webhook_id DESC, d.id DESC LIMIT $11
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -1622,7 +1792,7 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
   ORDER BY d.id DESC;
 
 -- listDeliveries("pending",{"first":20454,"last":20455},"webhook")
-SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -1643,7 +1813,8 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS "rowNumber",
+      SELECT *, selected AS matches FROM (
+      SELECT d.*, row_number() OVER (ORDER BY d.id DESC) = 10000 AS "isLast",
         ($1::text IS NULL OR CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
@@ -1656,28 +1827,31 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
             SELECT e.application_id = $3 FROM events e
             WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
           ), false))
-          AND ($4::text IS NULL OR $4 IN (
+          AND ($4::uuid[] IS NULL OR d.event_id = ANY ($4))
+          AND ($5::text IS NULL OR $5 IN (
       SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
         CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
         SELECT status, error FROM attempts
         WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
       ) last
-    )) AS matches
+    )) AS selected
       FROM (
         SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
-          AND d.webhook_id = $5
-          AND ($5::bigint IS NULL OR $6::bigint IS NULL OR EXISTS (
-          SELECT FROM webhooks WHERE id = $5 AND account_id = $6
+          AND d.webhook_id = $6
+          AND ($6::bigint IS NULL OR $7::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $6 AND account_id = $7
         ))
           AND d.state = 'pending' OFFSET 0
       ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
-      WHERE ($7::uuid IS NULL OR d.id < $7)
-        AND ($8::timestamptz IS NULL OR (d.created_at >= $8 AND d.id >= least_uuid($8)))
-        AND ($9::timestamptz IS NULL
-          OR (d.created_at < $9 AND d.id < least_uuid($9 + interval '1 ms')))
+      
+      WHERE ($8::uuid IS NULL OR d.id < $8)
+        AND ($9::timestamptz IS NULL OR (d.created_at >= $9 AND d.id >= least_uuid($9)))
+        AND ($10::timestamptz IS NULL
+          OR (d.created_at < $10 AND d.id < least_uuid($10 + interval '1 ms')))
       ORDER BY d.id DESC LIMIT 10000
+      ) AS d
     ) AS d
-    WHERE matches OR "rowNumber" = 10000 ORDER BY d.id DESC LIMIT $10
+    WHERE matches OR "isLast" ORDER BY d.id DESC LIMIT $11
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -1688,7 +1862,7 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
   ORDER BY d.id DESC;
 
 -- listDeliveries(null,{"first":20454,"last":20455},"account")
-SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -1709,7 +1883,8 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY d.account_id DESC, d.id DESC)::integer AS "rowNumber",
+      SELECT *, selected AS matches FROM (
+      SELECT d.*, row_number() OVER (ORDER BY d.account_id DESC, d.id DESC) = 10000 AS "isLast",
         ($1::text IS NULL OR CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
@@ -1722,29 +1897,192 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
             SELECT e.application_id = $3 FROM events e
             WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
           ), false))
-          AND ($4::text IS NULL OR $4 IN (
+          AND ($4::uuid[] IS NULL OR d.event_id = ANY ($4))
+          AND ($5::text IS NULL OR $5 IN (
       SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
         CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
         SELECT status, error FROM attempts
         WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
       ) last
-    )) AS matches
+    )) AS selected
       FROM (
         SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
-          AND (d.account_id, d.id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
-    AND (d.account_id, d.id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-      ELSE least_uuid($8 + interval '1 ms') END))
-          AND ($9::bigint IS NULL OR $5::bigint IS NULL OR EXISTS (
-          SELECT FROM webhooks WHERE id = $9 AND account_id = $5
+          AND (d.account_id, d.id) >= ($6::bigint, CASE WHEN $7::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($7) END)
+    AND (d.account_id, d.id) < ($6::bigint, least($8::uuid, CASE WHEN $9::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($9 + interval '1 ms') END))
+          AND ($10::bigint IS NULL OR $6::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $10 AND account_id = $6
         )) 
       ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
-      WHERE ($7::uuid IS NULL OR d.id < $7)
-        AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
-        AND ($8::timestamptz IS NULL
-          OR (d.created_at < $8 AND d.id < least_uuid($8 + interval '1 ms')))
+      
+      WHERE ($8::uuid IS NULL OR d.id < $8)
+        AND ($7::timestamptz IS NULL OR (d.created_at >= $7 AND d.id >= least_uuid($7)))
+        AND ($9::timestamptz IS NULL
+          OR (d.created_at < $9 AND d.id < least_uuid($9 + interval '1 ms')))
       ORDER BY d.account_id DESC, d.id DESC LIMIT 10000
+      ) AS d
     ) AS d
-    WHERE matches OR "rowNumber" = 10000 ORDER BY d.account_id DESC, d.id DESC LIMIT $10
+    WHERE matches OR "isLast" ORDER BY d.account_id DESC, d.id DESC LIMIT $11
+  ) d
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  LEFT JOIN LATERAL (
+    SELECT at, duration_ms, status, error FROM attempts
+    WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+  ) last ON true
+  ORDER BY d.id DESC;
+
+-- listDeliveries(null,{"first":20454,"last":20455},"account",{"notifications":true})
+SELECT d.account_id AS "accountId", e.occurred_at AS "occurredAt", e.data, w.name, w.payload, d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
+    CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
+    last.status AS "lastStatus", last.error AS "lastError",
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+      WHEN d.immediate THEN d.next_attempt_at
+      WHEN NOT w.paused
+        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
+    END AS "nextAttemptAt",
+    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
+    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
+      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
+    END AS "completedAt", coalesce(e.test, false) AS test
+  FROM (
+    SELECT * FROM (
+      SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches FROM (
+      SELECT *, before < 1048576 AS "isRead",
+    before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
+  FROM (
+    SELECT *, row_number() OVER (ORDER BY d.account_id DESC, d.id DESC) AS number,
+      coalesce(sum(size) OVER (ORDER BY d.account_id DESC, d.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT d.*, e.data,
+        ($1::text IS NULL OR CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = $1)
+          AND ($2::text IS NULL OR d.event = $2)
+          -- Not EXISTS, for which the planner would read all events of these days into a hash table.
+          AND ($3::bigint IS NULL OR coalesce((
+            SELECT e.application_id = $3 FROM events e
+            WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          ), false))
+          AND ($4::uuid[] IS NULL OR d.event_id = ANY ($4))
+          AND ($5::text IS NULL OR $5 IN (
+      SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
+        CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
+        SELECT status, error FROM attempts
+        WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+      ) last
+    )) AS selected
+      FROM (
+        SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          AND (d.account_id, d.id) >= ($6::bigint, CASE WHEN $7::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($7) END)
+    AND (d.account_id, d.id) < ($6::bigint, least($8::uuid, CASE WHEN $9::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($9 + interval '1 ms') END))
+          AND ($10::bigint IS NULL OR $6::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $10 AND account_id = $6
+        )) 
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      LEFT JOIN LATERAL (SELECT data FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1) e ON true
+      WHERE ($8::uuid IS NULL OR d.id < $8)
+        AND ($7::timestamptz IS NULL OR (d.created_at >= $7 AND d.id >= least_uuid($7)))
+        AND ($9::timestamptz IS NULL
+          OR (d.created_at < $9 AND d.id < least_uuid($9 + interval '1 ms')))
+      ORDER BY d.account_id DESC, d.id DESC LIMIT 10000) AS d
+    ) AS d
+  ) AS d
+      ) AS d
+    ) AS d
+    WHERE matches OR "isLast" ORDER BY d.account_id DESC, d.id DESC LIMIT $11
+  ) d
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  LEFT JOIN LATERAL (
+    SELECT at, duration_ms, status, error FROM attempts
+    WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+  ) last ON true
+  ORDER BY d.id DESC;
+
+-- listDeliveries(null,{"first":20454,"last":20455},"account",{"searches":true})
+SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
+    CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
+    last.status AS "lastStatus", last.error AS "lastError",
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+      WHEN d.immediate THEN d.next_attempt_at
+      WHEN NOT w.paused
+        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
+    END AS "nextAttemptAt",
+    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
+    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
+      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
+    END AS "completedAt", coalesce(e.test, false) AS test
+  FROM (
+    SELECT * FROM (
+      SELECT *, CASE WHEN "isRead" THEN selected AND strpos(data, $1) > 0 ELSE false END AS matches FROM (
+      SELECT *, before < 16777216 AS "isRead",
+    before < 16777216 AND (number = 10000 OR before + size >= 16777216) AS "isLast"
+  FROM (
+    SELECT *, row_number() OVER (ORDER BY d.account_id DESC, d.id DESC) AS number,
+      coalesce(sum(size) OVER (ORDER BY d.account_id DESC, d.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT d.*, e.data,
+        ($2::text IS NULL OR CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = $2)
+          AND ($3::text IS NULL OR d.event = $3)
+          -- Not EXISTS, for which the planner would read all events of these days into a hash table.
+          AND ($4::bigint IS NULL OR coalesce((
+            SELECT e.application_id = $4 FROM events e
+            WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          ), false))
+          AND ($5::uuid[] IS NULL OR d.event_id = ANY ($5))
+          AND ($6::text IS NULL OR $6 IN (
+      SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
+        CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
+        SELECT status, error FROM attempts
+        WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+      ) last
+    )) AS selected
+      FROM (
+        SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+          AND (d.account_id, d.id) >= ($7::bigint, CASE WHEN $8::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($8) END)
+    AND (d.account_id, d.id) < ($7::bigint, least($9::uuid, CASE WHEN $10::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($10 + interval '1 ms') END))
+          AND ($11::bigint IS NULL OR $7::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $11 AND account_id = $7
+        )) 
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      LEFT JOIN LATERAL (SELECT data FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1) e ON true
+      WHERE ($9::uuid IS NULL OR d.id < $9)
+        AND ($8::timestamptz IS NULL OR (d.created_at >= $8 AND d.id >= least_uuid($8)))
+        AND ($10::timestamptz IS NULL
+          OR (d.created_at < $10 AND d.id < least_uuid($10 + interval '1 ms')))
+      ORDER BY d.account_id DESC, d.id DESC LIMIT 10000) AS d
+    ) AS d
+  ) AS d
+      ) AS d
+    ) AS d
+    WHERE matches OR "isLast" ORDER BY d.account_id DESC, d.id DESC LIMIT $12
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -1755,7 +2093,7 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
   ORDER BY d.id DESC;
 
 -- listDeliveries(null,{"first":20454,"last":20455},"webhook")
-SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -1776,7 +2114,8 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY d.webhook_id DESC, d.id DESC)::integer AS "rowNumber",
+      SELECT *, selected AS matches FROM (
+      SELECT d.*, row_number() OVER (ORDER BY d.webhook_id DESC, d.id DESC) = 10000 AS "isLast",
         ($1::text IS NULL OR CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
@@ -1789,29 +2128,32 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
             SELECT e.application_id = $3 FROM events e
             WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
           ), false))
-          AND ($4::text IS NULL OR $4 IN (
+          AND ($4::uuid[] IS NULL OR d.event_id = ANY ($4))
+          AND ($5::text IS NULL OR $5 IN (
       SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
         CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
         SELECT status, error FROM attempts
         WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
       ) last
-    )) AS matches
+    )) AS selected
       FROM (
         SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
-          AND (d.webhook_id, d.id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
-    AND (d.webhook_id, d.id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-      ELSE least_uuid($8 + interval '1 ms') END))
-          AND ($5::bigint IS NULL OR $9::bigint IS NULL OR EXISTS (
-          SELECT FROM webhooks WHERE id = $5 AND account_id = $9
+          AND (d.webhook_id, d.id) >= ($6::bigint, CASE WHEN $7::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($7) END)
+    AND (d.webhook_id, d.id) < ($6::bigint, least($8::uuid, CASE WHEN $9::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($9 + interval '1 ms') END))
+          AND ($6::bigint IS NULL OR $10::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $6 AND account_id = $10
         )) 
       ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
-      WHERE ($7::uuid IS NULL OR d.id < $7)
-        AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
-        AND ($8::timestamptz IS NULL
-          OR (d.created_at < $8 AND d.id < least_uuid($8 + interval '1 ms')))
+      
+      WHERE ($8::uuid IS NULL OR d.id < $8)
+        AND ($7::timestamptz IS NULL OR (d.created_at >= $7 AND d.id >= least_uuid($7)))
+        AND ($9::timestamptz IS NULL
+          OR (d.created_at < $9 AND d.id < least_uuid($9 + interval '1 ms')))
       ORDER BY d.webhook_id DESC, d.id DESC LIMIT 10000
+      ) AS d
     ) AS d
-    WHERE matches OR "rowNumber" = 10000 ORDER BY d.webhook_id DESC, d.id DESC LIMIT $10
+    WHERE matches OR "isLast" ORDER BY d.webhook_id DESC, d.id DESC LIMIT $11
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -1822,7 +2164,7 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
   ORDER BY d.id DESC;
 
 -- listDeliveries(null,{"first":20454,"last":20455},null)
-SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -1843,7 +2185,8 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS "rowNumber",
+      SELECT *, selected AS matches FROM (
+      SELECT d.*, row_number() OVER (ORDER BY d.id DESC) = 10000 AS "isLast",
         ($1::text IS NULL OR CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
@@ -1856,26 +2199,29 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
             SELECT e.application_id = $3 FROM events e
             WHERE e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
           ), false))
-          AND ($4::text IS NULL OR $4 IN (
+          AND ($4::uuid[] IS NULL OR d.event_id = ANY ($4))
+          AND ($5::text IS NULL OR $5 IN (
       SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
         CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
         SELECT status, error FROM attempts
         WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
       ) last
-    )) AS matches
+    )) AS selected
       FROM (
         SELECT * FROM deliveries d WHERE (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
-          AND ($5::bigint IS NULL OR $6::bigint IS NULL OR EXISTS (
-          SELECT FROM webhooks WHERE id = $5 AND account_id = $6
+          AND ($6::bigint IS NULL OR $7::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = $6 AND account_id = $7
         )) 
       ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
-      WHERE ($7::uuid IS NULL OR d.id < $7)
-        AND ($8::timestamptz IS NULL OR (d.created_at >= $8 AND d.id >= least_uuid($8)))
-        AND ($9::timestamptz IS NULL
-          OR (d.created_at < $9 AND d.id < least_uuid($9 + interval '1 ms')))
+      
+      WHERE ($8::uuid IS NULL OR d.id < $8)
+        AND ($9::timestamptz IS NULL OR (d.created_at >= $9 AND d.id >= least_uuid($9)))
+        AND ($10::timestamptz IS NULL
+          OR (d.created_at < $10 AND d.id < least_uuid($10 + interval '1 ms')))
       ORDER BY d.id DESC LIMIT 10000
+      ) AS d
     ) AS d
-    WHERE matches OR "rowNumber" = 10000 ORDER BY d.id DESC LIMIT $10
+    WHERE matches OR "isLast" ORDER BY d.id DESC LIMIT $11
   ) d
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -1886,16 +2232,15 @@ SELECT d."rowNumber", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS 
   ORDER BY d.id DESC;
 
 -- listEvents({"first":20454,"last":20455},{"isOwned":false,"byIndex":false})
-SELECT * FROM (
+WITH scanned AS (
   SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
-    row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber",
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", row_number() OVER (ORDER BY id DESC) = 10000 AS "isLast",
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
       AND coalesce($3::bigint IS NULL OR application_id = $3, false)
       AND ($4::boolean IS NULL OR unmatched = $4)
-      AS matches
+      AS selected
   FROM events
   WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
     AND $5::bigint IS NULL 
@@ -1905,21 +2250,130 @@ SELECT * FROM (
       OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY id DESC LIMIT 10000
-) AS scanned
-WHERE matches OR "rowNumber" = 10000
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
+  SELECT *, selected AS matches FROM scanned
+) AS found
+WHERE matches OR "isLast"
 ORDER BY id DESC LIMIT $10;
 
--- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false})
-SELECT * FROM (
-  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
-    row_number() OVER (ORDER BY account_id DESC, id DESC)::integer AS "rowNumber",
+-- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"data":true})
+WITH scanned AS (
+  SELECT *, before < 1048576 AS "isRead",
+    before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
+  FROM (
+    SELECT *, row_number() OVER (ORDER BY "accountId" DESC, id DESC) AS number,
+      coalesce(sum(size) OVER (ORDER BY "accountId" DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
       AND coalesce($3::bigint IS NULL OR application_id = $3, false)
       AND ($4::boolean IS NULL OR unmatched = $4)
-      AS matches
+      AS selected
+  FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND (account_id, id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
+    AND (account_id, id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($8 + interval '1 ms') END)) 
+    AND ($7::uuid IS NULL OR id < $7)
+    AND ($6::timestamptz IS NULL OR (created_at >= $6 AND id >= least_uuid($6)))
+    AND ($8::timestamptz IS NULL
+      OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
+    AND ($9::uuid[] IS NULL OR id = ANY ($9))
+  ORDER BY account_id DESC, id DESC LIMIT 10000) AS d
+    ) AS d
+  ) AS d
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, "isLast", matches FROM (
+  SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches FROM scanned
+) AS found
+WHERE matches OR "isLast"
+ORDER BY "accountId" DESC, id DESC LIMIT $10;
+
+-- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"missed":true})
+WITH scanned AS (
+  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", row_number() OVER (ORDER BY account_id DESC, id DESC) = 10000 AS "isLast",
+    NOT test
+      AND ($1::text IS NULL OR event = $1)
+      AND ($2::text IS NULL OR resource = $2)
+      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
+      AND ($4::boolean IS NULL OR unmatched = $4) AND ($5::text = 'all' OR resource = ANY (string_to_array($5::text, ',')))
+      AS selected
+  FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND (account_id, id) >= ($6::bigint, CASE WHEN $7::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($7) END)
+    AND (account_id, id) < ($6::bigint, least($8::uuid, CASE WHEN $9::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($9 + interval '1 ms') END)) 
+    AND ($8::uuid IS NULL OR id < $8)
+    AND ($7::timestamptz IS NULL OR (created_at >= $7 AND id >= least_uuid($7)))
+    AND ($9::timestamptz IS NULL
+      OR (created_at < $9 AND id < least_uuid($9 + interval '1 ms')))
+    AND ($10::uuid[] IS NULL OR id = ANY ($10))
+  ORDER BY account_id DESC, id DESC LIMIT 10000
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
+  SELECT *, selected AND NOT (id IN (
+      SELECT event_id FROM deliveries
+      WHERE (webhook_id, id) >= ($11::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
+        AND (webhook_id, id) <= ($11::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      ORDER BY webhook_id DESC, id DESC LIMIT 20000
+    )) AS matches FROM scanned OFFSET 0
+) AS found
+WHERE matches OR "isLast"
+ORDER BY "accountId" DESC, id DESC LIMIT $12;
+
+-- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"searches":true})
+WITH scanned AS (
+  SELECT *, before < 16777216 AS "isRead",
+    before < 16777216 AND (number = 10000 OR before + size >= 16777216) AS "isLast"
+  FROM (
+    SELECT *, row_number() OVER (ORDER BY "accountId" DESC, id DESC) AS number,
+      coalesce(sum(size) OVER (ORDER BY "accountId" DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
+    NOT test
+      AND ($1::text IS NULL OR event = $1)
+      AND ($2::text IS NULL OR resource = $2)
+      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
+      AND ($4::boolean IS NULL OR unmatched = $4)
+      AS selected
+  FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND (account_id, id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
+    AND (account_id, id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($8 + interval '1 ms') END)) 
+    AND ($7::uuid IS NULL OR id < $7)
+    AND ($6::timestamptz IS NULL OR (created_at >= $6 AND id >= least_uuid($6)))
+    AND ($8::timestamptz IS NULL
+      OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
+    AND ($9::uuid[] IS NULL OR id = ANY ($9))
+  ORDER BY account_id DESC, id DESC LIMIT 10000) AS d
+    ) AS d
+  ) AS d
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
+  SELECT *, CASE WHEN "isRead" THEN selected AND strpos(data, $10) > 0 ELSE false END AS matches FROM scanned
+) AS found
+WHERE matches OR "isLast"
+ORDER BY "accountId" DESC, id DESC LIMIT $11;
+
+-- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false})
+WITH scanned AS (
+  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", row_number() OVER (ORDER BY account_id DESC, id DESC) = 10000 AS "isLast",
+    NOT test
+      AND ($1::text IS NULL OR event = $1)
+      AND ($2::text IS NULL OR resource = $2)
+      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
+      AND ($4::boolean IS NULL OR unmatched = $4)
+      AS selected
   FROM events
   WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
     AND (account_id, id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
@@ -1931,21 +2385,23 @@ SELECT * FROM (
       OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY account_id DESC, id DESC LIMIT 10000
-) AS scanned
-WHERE matches OR "rowNumber" = 10000
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
+  SELECT *, selected AS matches FROM scanned
+) AS found
+WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $10;
 
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":true})
-SELECT * FROM (
+WITH scanned AS (
   SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
-    row_number() OVER (ORDER BY account_id DESC, id DESC)::integer AS "rowNumber",
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", row_number() OVER (ORDER BY account_id DESC, id DESC) = 10000 AS "isLast",
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
       AND coalesce($3::bigint IS NULL OR application_id = $3, false)
       AND ($4::boolean IS NULL OR unmatched = $4)
-      AS matches
+      AS selected
   FROM events
   WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
     AND (account_id, id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
@@ -1957,6 +2413,9 @@ SELECT * FROM (
       OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY account_id DESC, id DESC LIMIT 10000
-) AS scanned
-WHERE matches OR "rowNumber" = 10000
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
+  SELECT *, selected AS matches FROM scanned
+) AS found
+WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $10;

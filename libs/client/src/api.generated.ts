@@ -536,7 +536,7 @@ export interface paths {
         put?: never;
         /**
          * Replay deliveries
-         * @description Starts finished deliveries of a subscription anew, oldest first: the same ids, a full schedule of attempts, and the header `webhook-replayed`. Tests are left out.
+         * @description Starts finished deliveries of a subscription anew, oldest first: the same ids, a full schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends what the subscription was not told of instead, as if each event were sent by hand.
          */
         post: operations["replaysStart"];
         delete?: never;
@@ -657,6 +657,26 @@ export interface paths {
          * @description Needs the role `platform`. The answer may be two seconds old.
          */
         get: operations["overviewShow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/overview/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the load by account
+         * @description Which accounts use the installation most. Needs the role `platform`. Answers those that have events, attempts or waiting deliveries, from whole hours, a page at a time. The figures may be 20 seconds old.
+         */
+        get: operations["overviewAccounts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -936,6 +956,45 @@ export interface components {
              * @example 2
              */
             deliveries: number;
+        };
+        AccountLoad: {
+            /**
+             * Format: int64
+             * @description The account. An integer.
+             * @example 83346
+             */
+            accountId: number;
+            /**
+             * Format: uri
+             * @description Its address, which shows its name.
+             * @example https://api.example.com/v1/users/83346
+             */
+            user: string;
+            /**
+             * @description Events that were accepted for it.
+             * @example 1204
+             */
+            reported: number;
+            /**
+             * @description Attempts that succeeded.
+             * @example 1198
+             */
+            delivered: number;
+            /**
+             * @description Attempts that failed.
+             * @example 17
+             */
+            failed: number;
+            /**
+             * @description Its unfinished deliveries now, at most 10,000 of each subscription and day.
+             * @example 12
+             */
+            waiting: number;
+            /**
+             * @description Its share of the time that workers spent in calls, from 0 to 1.
+             * @example 0.031
+             */
+            share: number;
         };
         AccountStatistics: {
             /**
@@ -1834,6 +1893,18 @@ export interface components {
              * @example false
              */
             test: boolean;
+            /**
+             * @description The body that its target gets, with the subscription's present `name` and `payload`; only with `include=notification`.
+             * @example {
+             *       "id": "019a0b1c-2d3e-7f40-8a51-b26c73d84e95",
+             *       "data": {
+             *         "callId": "8c1f3a"
+             *       }
+             *     }
+             */
+            notification?: {
+                [key: string]: unknown;
+            };
         };
         /**
          * @description How a delivery stands.
@@ -1991,6 +2062,18 @@ export interface components {
              * @example false
              */
             test: boolean;
+            /**
+             * @description The body that its target gets, with the subscription's present `name` and `payload`; only with `include=notification`.
+             * @example {
+             *       "id": "019a0b1c-2d3e-7f40-8a51-b26c73d84e95",
+             *       "data": {
+             *         "callId": "8c1f3a"
+             *       }
+             *     }
+             */
+            notification?: {
+                [key: string]: unknown;
+            };
             /** @description The newest 100 attempts, in the order in which they were made. */
             attemptLog: components["schemas"]["Attempt"][];
         };
@@ -2074,6 +2157,16 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
+            /**
+             * @description As it was sent; only with `include=data`.
+             * @example {
+             *       "callId": "8c1f3a",
+             *       "duration": 33258
+             *     }
+             */
+            data?: {
+                [key: string]: unknown;
+            };
         };
         EventBatch: {
             /** @description Each event has its own result: a faulty one does not stop the others. */
@@ -2618,6 +2711,11 @@ export interface components {
              */
             until: string;
             states: components["schemas"]["SendableState"][];
+            /**
+             * @description Always `true`: it sends events that the subscription has missed.
+             * @example true
+             */
+            missed?: boolean;
             event?: components["schemas"]["EventKind"];
             /**
              * @description Deliveries of events of this application.
@@ -2683,13 +2781,19 @@ export interface components {
              */
             dryRun?: boolean | null;
             /**
+             * @description Instead of deliveries, sends the events that the subscription is for, as it is now, and has no delivery of: for the first time, so without the header `webhook-replayed`. `since` and `until` are about the events, from 30 days before the subscription was created.
+             * @default false
+             * @example false
+             */
+            missed?: boolean | null;
+            /**
              * Format: date-time
              * @description Those that were made at or after that. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
-             * @description Those in one of these states.
+             * @description Those in one of these states. Must not be given with missed, because what was missed has no delivery.
              * @default [
              *       "exhausted",
              *       "cancelled"
@@ -3733,6 +3837,8 @@ export interface components {
         "RateLimit-Policy": string;
         /** @description Seconds to wait before a retry. */
         "Retry-After": number;
+        /** @description If the filters selected too few of the rows that a page may read: it has looked at everything from this time on, and the next page goes on from here. */
+        "Switchhook-Searched-To": string;
         /** @description How to authenticate; not in answers to pages of this origin. */
         "WWW-Authenticate": string;
         /** @description The client's own value if it is valid, or a new one. */
@@ -3745,6 +3851,8 @@ export interface operations {
     applicationsList: {
         parameters: {
             query?: {
+                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                accountId?: string;
                 /** @description The size of the page; without it, the whole list. */
                 limit?: number;
                 /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
@@ -3823,7 +3931,10 @@ export interface operations {
     };
     applicationsShow: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                accountId?: string;
+            };
             header?: never;
             path: {
                 /** @description The id of an application of the caller. */
@@ -3846,6 +3957,7 @@ export interface operations {
                     "application/json": components["schemas"]["Application"];
                 };
             };
+            400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
@@ -3938,6 +4050,8 @@ export interface operations {
             query?: {
                 /** @description With `all`, those of applications, too. */
                 scope?: "all";
+                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                accountId?: string;
                 /** @description Answers those for this kind of events: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
                 /** @description One of call, sms, transcription, all: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`. */
@@ -4025,7 +4139,10 @@ export interface operations {
     };
     webhooksShow: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                accountId?: string;
+            };
             header?: never;
             path: {
                 /** @description The id of a webhook subscription, of account or application level. */
@@ -4048,6 +4165,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
+            400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
@@ -4275,6 +4393,8 @@ export interface operations {
     applicationWebhooksList: {
         parameters: {
             query?: {
+                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                accountId?: string;
                 /** @description Answers those for this kind of events: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
                 /** @description One of call, sms, transcription, all: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`. */
@@ -4370,7 +4490,10 @@ export interface operations {
     };
     applicationWebhooksShow: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                accountId?: string;
+            };
             header?: never;
             path: {
                 /** @description The id of an application of the caller. */
@@ -4395,6 +4518,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
+            400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
@@ -4501,11 +4625,17 @@ export interface operations {
                 producerId?: string;
                 /** @description Whether no subscription was told of it. */
                 unmatched?: boolean;
+                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call. A page looks at 10,000 events and 16 MiB of data at most. */
+                contains?: string;
+                /** @description Which this subscription is for, as it is now, and of which it has no delivery: those from 30 days before it was created. */
+                missedBy?: string;
+                /** @description Adds the events' `data`. A page that has more than about 1 MiB of them ends earlier. */
+                include?: "data";
                 /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
                 /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
-                /** @description The maximum number of entries. */
+                /** @description The maximum number of entries: it must be a whole number from 1 to 1000 (by default 100) in JSON. In application/x-ndjson and text/csv it is at most, and by default, 100000. */
                 limit?: number;
                 /** @description Returns entries older than the one with this id. */
                 after?: string;
@@ -4521,12 +4651,15 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Link: components["headers"]["Link"];
+                    "Switchhook-Searched-To": components["headers"]["Switchhook-Searched-To"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Event"][];
+                    "application/x-ndjson": unknown;
+                    "text/csv": unknown;
                 };
             };
             400: components["responses"]["ValidationFailed"];
@@ -4744,11 +4877,17 @@ export interface operations {
                 event?: string;
                 /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
                 status?: string;
+                /** @description Of events with this key of the producer's. */
+                producerId?: string;
+                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call. A page looks at 10,000 events and 16 MiB of data at most. */
+                contains?: string;
+                /** @description Adds the `notification` of each. A page that has more than about 1 MiB of them ends earlier. */
+                include?: "notification";
                 /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
                 /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
-                /** @description The maximum number of entries. */
+                /** @description The maximum number of entries: it must be a whole number from 1 to 1000 (by default 100) in JSON. In application/x-ndjson and text/csv it is at most, and by default, 100000. */
                 limit?: number;
                 /** @description Returns entries older than the one with this id. */
                 after?: string;
@@ -4764,12 +4903,15 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Link: components["headers"]["Link"];
+                    "Switchhook-Searched-To": components["headers"]["Switchhook-Searched-To"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Delivery"][];
+                    "application/x-ndjson": unknown;
+                    "text/csv": unknown;
                 };
             };
             400: components["responses"]["ValidationFailed"];
@@ -4788,11 +4930,17 @@ export interface operations {
                 event?: string;
                 /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
                 status?: string;
+                /** @description Of events with this key of the producer's. */
+                producerId?: string;
+                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call. A page looks at 10,000 events and 16 MiB of data at most. */
+                contains?: string;
+                /** @description Adds the `notification` of each. A page that has more than about 1 MiB of them ends earlier. */
+                include?: "notification";
                 /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
                 /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
-                /** @description The maximum number of entries. */
+                /** @description The maximum number of entries: it must be a whole number from 1 to 1000 (by default 100) in JSON. In application/x-ndjson and text/csv it is at most, and by default, 100000. */
                 limit?: number;
                 /** @description Returns entries older than the one with this id. */
                 after?: string;
@@ -4811,12 +4959,15 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Link: components["headers"]["Link"];
+                    "Switchhook-Searched-To": components["headers"]["Switchhook-Searched-To"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Delivery"][];
+                    "application/x-ndjson": unknown;
+                    "text/csv": unknown;
                 };
             };
             400: components["responses"]["ValidationFailed"];
@@ -5410,6 +5561,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    overviewAccounts: {
+        parameters: {
+            query?: {
+                /** @description From the beginning of the hour with this time; by default an hour before `until`, and at most seven days. */
+                since?: string;
+                /** @description Until the end of the hour with this time; by default now. */
+                until?: string;
+                /** @description What they are sorted by; by default `share`. */
+                sort?: "share" | "waiting" | "reported" | "delivered" | "failed";
+                /** @description By default `desc`: the largest first. */
+                order?: "asc" | "desc";
+                /** @description The maximum number of entries. */
+                limit?: number;
+                /** @description Answers those that come after this account. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountLoad"][];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     usersList: {
         parameters: {
             query?: {
@@ -5787,7 +5981,7 @@ export interface operations {
                 since?: string;
                 /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
-                /** @description The maximum number of entries. */
+                /** @description The maximum number of entries: it must be a whole number from 1 to 1000 (by default 100) in JSON. In application/x-ndjson and text/csv it is at most, and by default, 100000. */
                 limit?: number;
                 /** @description Returns entries older than the one with this id. */
                 after?: string;
@@ -5803,12 +5997,15 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Link: components["headers"]["Link"];
+                    "Switchhook-Searched-To": components["headers"]["Switchhook-Searched-To"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["AuditEntry"][];
+                    "application/x-ndjson": unknown;
+                    "text/csv": unknown;
                 };
             };
             400: components["responses"]["ValidationFailed"];
