@@ -38,5 +38,6 @@ import { UsersController } from './users.controller.js';
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: RoleGuard },
   ],
+  exports: [IdentityModule],
 })
 export class IdentityHttpModule {}
