@@ -178,7 +178,8 @@ describe('the load by account', () => {
     expect((await platform.post('/v1/events', event)).status).toBe(202);
     await eventually(
       () => list('?sort=reported'),
-      (all) => all.some(({ accountId, reported }) => String(accountId) === owner.id && reported > 0),
+      (all) =>
+        all.some(({ accountId, reported }) => String(accountId) === owner.id && reported > 0),
       { ms: 30_000 },
     );
   });

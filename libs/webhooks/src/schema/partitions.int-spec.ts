@@ -105,7 +105,11 @@ beforeAll(async () => {
   events = new PostgresEventReader(transactions);
   eventStore = new PostgresEventStore(
     ...([statements, queue, new FakeActivity(), new Tracing()] as const),
-    ...([{ add: () => undefined } as unknown as AccountLoadCounter, new Metrics(), config] as const),
+    ...([
+      { add: () => undefined } as unknown as AccountLoadCounter,
+      new Metrics(),
+      config,
+    ] as const),
   );
 }, 300_000);
 afterAll(async () => {
