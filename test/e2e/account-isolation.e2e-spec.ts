@@ -230,7 +230,12 @@ describe("another account's resource", () => {
           // Other parameters are refused for their type; the name of an account is not a number, for example.
           if (answer.status === 400)
             expect([name, isText && !schema['pattern']]).toEqual([name, schema.enum !== undefined]);
-          else expect([name, answer.status, tracesIn(answer.text, owner)]).toEqual([name, 200, []]);
+          else {
+            // Nobody but the platform finds a resource of another account. `instance` is what was asked.
+            const status = name === 'accountId' && !Array.isArray(plain.json()) ? 404 : 200;
+            const told = answer.text.replace(/"instance":"[^"]*"/, '');
+            expect([name, answer.status, tracesIn(told, owner)]).toEqual([name, status, []]);
+          }
           const isList = answer.status === 200 && Array.isArray(answer.json());
           const isFilter = isList && !['after', 'limit'].includes(name);
           if (isFilter) expect([nameOf(one), name, answer.json()]).toEqual([nameOf(one), name, []]);

@@ -254,7 +254,13 @@ describe('with CORS_ORIGINS', () => {
       expect(answer.headers['access-control-allow-origin']).toBe(PAGE);
       expect(listIn(answer.headers['access-control-expose-headers'])).toEqual([
         ...['allow', 'etag', 'idempotency-replayed', 'link', 'location', 'preference-applied'],
-        ...['ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id'],
+        ...[
+          'ratelimit',
+          'ratelimit-policy',
+          'retry-after',
+          'switchhook-searched-to',
+          'x-request-id',
+        ],
       ]);
     }
   });

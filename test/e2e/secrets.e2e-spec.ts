@@ -90,7 +90,7 @@ describe('without SECRETS_KEYS', () => {
     const production = { NODE_ENV: 'production' };
     expect(await cli('users list', undefined, production)).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^ +id .*\n$/) as string,
+      stderr: expect.stringMatching(/^id\t.*\n$/) as string,
     });
     const stderr = 'configuration: SECRETS_KEYS is not set\n';
     expect(await cli('secrets reencrypt', undefined, production)).toMatchObject({
