@@ -14,9 +14,8 @@ import {
   CLAIM,
   CLAIM_IMMEDIATE,
   LOAD,
-  RELEASE,
-  RELEASE_PLACE,
 } from '../sending/infrastructure/pending-delivery.statements.js';
+import { RELEASE, RELEASE_PLACE } from '../sending/infrastructure/release.statements.js';
 import { type Day, dayAt, dayOf, type Span } from '../partitions/partition-days.js';
 import { countReplayable, findReplayable } from '../replays/infrastructure/replay.statements.js';
 import {

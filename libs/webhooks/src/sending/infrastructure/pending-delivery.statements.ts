@@ -2,7 +2,7 @@ import type { Sealed } from '#libs/kernel';
 import { prepared, type RowOf } from '#libs/runtime';
 import type { Pace } from '../domain/due-schedule.js';
 import type { KnownHealth, LeasedDelivery, OpenTarget } from '../domain/pending-deliveries.js';
-import { elementOfDelivery, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
+import { IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
 import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
@@ -15,7 +15,7 @@ import {
   OFF_REASON,
 } from '../../subscriptions/infrastructure/webhook-flow.js';
 import { HEALTH, type HealthColumn, knownHealth } from './circuit-breaker.statements.js';
-import { freed, IS_ORDERED, LOCK_SUBSCRIPTION, placeOf } from './places.statements.js';
+import { IS_ORDERED } from './places.statements.js';
 
 /** A row of a statement that leases deliveries. */
 export type LeasedRow = Omit<LeasedDelivery, 'leasedAt' | 'leaseEnds' | 'event' | 'subscription'> &
@@ -125,7 +125,7 @@ LEFT JOIN LATERAL (
 JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true`;
 
 /** Deliveries with the numbers of their leases. */
-interface Leases {
+export interface Leases {
   ids: string[];
   leases: number[];
 }
@@ -190,7 +190,7 @@ export const CLAIM = ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
 );
 
 /** Whether its customer sends delivery `d` at once although it is ordered: it keeps its place, and those behind it wait. */
-const IS_SENT_AT_PLACE = `d.resumes_at IS NOT NULL AND ${IS_ORDERED}`;
+export const IS_SENT_AT_PLACE = `d.resumes_at IS NOT NULL AND ${IS_ORDERED}`;
 
 /** Like {@link CLAIM} for immediate deliveries, which are never blocked. */
 export const CLAIM_IMMEDIATE = ofDay<Claims, ClaimedRow>('pending.claim-immediate', (day) =>
@@ -257,61 +257,4 @@ UPDATE deliveries d
 SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_at = NULL,
   completed_at = now()
 WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)} AND d.state = 'pending'`,
-);
-
-type Releases = Leases & { delaysMs: number[]; timeoutMs: number };
-
-/** When the lease of delivery `d` began. It is due again from then on, so that it keeps its place. */
-const LEASED_AT = `least(now(), d.claimed_until - ${LEASE})`;
-const DELAY = `make_interval(secs => ${elementOfDelivery('@delaysMs::float8[]')} / 1000)`;
-
-/** Deliveries whose lease has this number and has not ended. */
-const stillLeased = (day: Day): string => `unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
-  JOIN LATERAL (
-    SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
-    FOR NO KEY UPDATE SKIP LOCKED
-  ) d ON d.takes = j.lease AND d.claimed_until IS NOT NULL
-    AND d.state IN ('pending', 'cancelled')`;
-
-/** Ends the leases of unsent deliveries, whose ids are in order. */
-export const RELEASE = ofDay<Releases>(
-  'pending.release',
-  (day) => `
-WITH given AS MATERIALIZED (
-  SELECT d.id FROM ${stillLeased(day)}
-)
-UPDATE deliveries d
-SET claimed_until = NULL,
-  next_attempt_at = CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE ${LEASED_AT} + ${DELAY} END
-WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
-);
-
-/**
- * Like {@link RELEASE} for deliveries that hold a place, which it frees. A delivery in order keeps its place in the
- * order. Returns those whose place is free, and may be repeated for the others.
- */
-export const RELEASE_PLACE = ofDay<Releases, { id: string }>(
-  'pending.release-place',
-  (day) => `
-WITH
-given AS MATERIALIZED (
-  SELECT d.id FROM ${stillLeased(day)}
-),
-held AS MATERIALIZED (
-  SELECT j.id, w.id AS webhook_id, ${placeOf('j.id', 'j.lease')} AS place
-  FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
-  JOIN LATERAL (
-    SELECT webhook_id FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
-  ) d ON true
-  ${LOCK_SUBSCRIPTION}
-),
-${freed('held')},
-released AS (
-  UPDATE deliveries d
-  SET claimed_until = NULL,
-    next_attempt_at = CASE WHEN ${IS_ORDERED} THEN d.created_at ELSE ${LEASED_AT} + ${DELAY} END,
-    not_before = CASE WHEN ${IS_ORDERED} THEN ${LEASED_AT} + ${DELAY} END
-  WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}
-)
-SELECT id FROM held WHERE webhook_id IS NOT NULL`,
 );

@@ -34,9 +34,8 @@ import {
   type LeasedRow,
   LOAD,
   PROBE,
-  RELEASE,
-  RELEASE_PLACE,
 } from './pending-delivery.statements.js';
+import { RELEASE, RELEASE_PLACE } from './release.statements.js';
 
 const BATCH = { maxItems: 200 };
 /**
