@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
 import { startApi, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
-import { aPendingDelivery, aSubscription } from '../support/rows.js';
+import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
 type Overview = Schemas['Overview'];
@@ -162,14 +162,15 @@ describe('the load by account', () => {
   });
 
   it('counts what waits now, also of an account that has done nothing else', async () => {
-    const webhook = await aSubscription(database, '904');
+    const account = await anAccount(database);
+    const webhook = await aSubscription(database, account);
     for (let count = 0; count < 3; count += 1) await aPendingDelivery(database, webhook);
     const rows = await eventually(
       () => list('?sort=waiting'),
-      (all) => all.some(({ accountId }) => accountId === 904),
+      (all) => all.some(({ accountId }) => String(accountId) === account),
       { ms: 20_000 },
     );
-    const waiting = rows.find(({ accountId }) => accountId === 904);
+    const waiting = rows.find(({ accountId }) => String(accountId) === account);
     expect(waiting).toMatchObject({ reported: 0, delivered: 0, failed: 0, waiting: 3, share: 0 });
   });
 

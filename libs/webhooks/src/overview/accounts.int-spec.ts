@@ -25,10 +25,15 @@ beforeAll(async () => {
     [ACCOUNTS, HOURS],
   );
   await database.query(
-    `WITH w AS (
+    `WITH u AS (
+       INSERT INTO users (id, username, role, status, salt)
+       SELECT a, 'account-' || a, 'account', 'active', '' FROM generate_series(1, $1::integer) a
+       RETURNING id
+     ),
+     w AS (
        INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret)
-       SELECT a, 'cdrCreated', 'all', 'http://127.0.0.1:1024/', true, 'whsec_'
-       FROM generate_series(1, $1::integer) a RETURNING id, account_id
+       SELECT id, 'cdrCreated', 'all', 'http://127.0.0.1:1024/', true, 'whsec_' FROM u
+       RETURNING id, account_id
      )
      INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at, created_at)
      SELECT new_uuid(now(), 1), new_uuid(now(), 2), w.id, w.account_id, 'cdrCreated', 1, now(), now()
