@@ -5564,9 +5564,9 @@ export interface operations {
     overviewAccounts: {
         parameters: {
             query?: {
-                /** @description From the beginning of the hour with this time; by default an hour before `until`, and at most seven days. */
+                /** @description From the beginning of the hour with this time; by default an hour before `until`. It must be at most seven days before `until`. */
                 since?: string;
-                /** @description Until the end of the hour with this time; by default now. */
+                /** @description Until the end of the hour with this time; by default now. It must be later than `since`. */
                 until?: string;
                 /** @description What they are sorted by; by default `share`. */
                 sort?: "share" | "waiting" | "reported" | "delivered" | "failed";

@@ -14,8 +14,8 @@ import {
   type VersionCheck,
 } from '#libs/http';
 import { OperatorReads, type Principal } from '#libs/identity';
-import { accountRead, ActAsUser, CurrentUser } from '#libs/identity/http';
-import type { Page } from '#libs/kernel';
+import { accountRead, ActAsUser, CurrentActor, CurrentUser } from '#libs/identity/http';
+import type { Actor, Page } from '#libs/kernel';
 import { ApplicationsService } from '../domain/applications.service.js';
 import { ApplicationView, CreateApplicationDto, UpdateApplicationDto } from './application.dto.js';
 
@@ -31,24 +31,26 @@ export class ApplicationsController {
   @Get()
   async list(
     @CurrentUser() user: Principal,
+    @CurrentActor() actor: Actor,
     @QueryOf((query) => [query.optionalPage(), query.numericId('accountId')])
     [page, asked]: [Partial<Page>, string | undefined],
   ): Promise<Answer> {
     const accountId = accountRead(asked, user);
     const action = 'user.list_applications';
-    await this.reads.record(user, { action, resourceId: accountId, accountId });
+    await this.reads.record(user, actor, { action, resourceId: accountId, accountId });
     return listed(page, (of) => this.applications.list(accountId, of), ApplicationView);
   }
 
   @Get(':id')
   async show(
     @CurrentUser() user: Principal,
+    @CurrentActor() actor: Actor,
     @Param('id') id: string,
     @QueryOf((query) => query.numericId('accountId')) asked: string | undefined,
   ): Promise<Answer> {
     const accountId = accountRead(asked, user);
     const application = await this.applications.get(accountId, id);
-    await this.reads.record(user, { action: 'application.show', resourceId: id, accountId });
+    await this.reads.record(user, actor, { action: 'application.show', resourceId: id, accountId });
     return shown(ApplicationView, application, application.version);
   }
 

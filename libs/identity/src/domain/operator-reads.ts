@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type AuditEntry, AuditTrail, Transactions } from '#libs/kernel';
+import { type Actor, actAs, type AuditEntry, AuditTrail, Transactions } from '#libs/kernel';
 import type { Principal } from './logins.js';
 
 /** What an operator has read: a list of an account, whose id is then the resource's, or one resource. */
@@ -17,8 +17,8 @@ export class OperatorReads {
   ) {}
 
   /** Call it once for each request. Nothing is recorded of what a user reads of the own account. */
-  async record({ role, userId }: Principal, read: Read): Promise<void> {
+  async record({ role, userId }: Principal, actor: Actor, read: Read): Promise<void> {
     if (role !== 'platform' || read.accountId === userId) return;
-    await this.transactions.run(() => this.audit.record(read));
+    await actAs(actor, () => this.transactions.run(() => this.audit.record(read)));
   }
 }

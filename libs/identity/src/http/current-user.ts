@@ -48,6 +48,12 @@ class ActorInterceptor implements NestInterceptor {
   }
 }
 
+/** The user of the request as an actor, for what a read records: reads do not {@link ActAsUser}. */
+export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext) => {
+  const request = context.switchToHttp().getRequest<Request>();
+  return actorOf(request, principalOf(request));
+});
+
 /** The user of a request as an actor. */
 export function actorOf(request: Request, { userId, username: name }: Principal): Actor {
   return { userId, name, address: request.ip, requestId: request.requestId };

@@ -123,11 +123,12 @@ export const overviewRoutes = describeRoutes(OverviewController, {
       query: {
         since: {
           about:
-            'From the beginning of the hour with this time; by default an hour before `until`, and at most seven days.',
+            'From the beginning of the hour with this time; by default an hour before `until`. It must be at most seven days before `until`.',
           schema: schema.time('', '2026-01-31T11:00:00Z'),
         },
         until: {
-          about: 'Until the end of the hour with this time; by default now.',
+          about:
+            'Until the end of the hour with this time; by default now. It must be later than `since`.',
           schema: schema.time('', '2026-01-31T12:00:00Z'),
         },
         sort: {

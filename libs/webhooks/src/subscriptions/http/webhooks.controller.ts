@@ -15,8 +15,8 @@ import {
   type VersionCheck,
 } from '#libs/http';
 import { OperatorReads, type Principal } from '#libs/identity';
-import { accountRead, ActAsUser, CurrentUser } from '#libs/identity/http';
-import { oneOf, type Page } from '#libs/kernel';
+import { accountRead, ActAsUser, CurrentActor, CurrentUser } from '#libs/identity/http';
+import { type Actor, oneOf, type Page } from '#libs/kernel';
 import { eventKindPart, resourcePart } from '../../event-kinds/http/choices.schema.js';
 import { RecentActivityReader } from '../recent-activity.js';
 import type { Webhook } from '../domain/webhook.js';
@@ -50,12 +50,13 @@ export class WebhooksController {
   @Get()
   async list(
     @CurrentUser() user: Principal,
+    @CurrentActor() actor: Actor,
     @QueryOf(readQuery)
     { page, hasActivity, accountId: asked, ...filter }: ReturnType<typeof readQuery>,
   ): Promise<Answer> {
     const accountId = accountRead(asked, user);
     const read = await this.webhooks.list({ accountId, ...filter });
-    await this.reads.record(user, {
+    await this.reads.record(user, actor, {
       action: 'user.list_webhooks',
       resourceId: accountId,
       accountId,
@@ -67,13 +68,14 @@ export class WebhooksController {
   @Get(':id')
   async show(
     @CurrentUser() user: Principal,
+    @CurrentActor() actor: Actor,
     @Param('applicationId') applicationId: ApplicationId,
     @Param('id') id: string,
     @QueryOf((query) => query.numericId('accountId')) asked: string | undefined,
   ): Promise<Answer> {
     const accountId = accountRead(asked, user);
     const webhook = await this.webhooks.get(accountId, id, applicationId);
-    await this.reads.record(user, { action: 'webhook.show', resourceId: id, accountId });
+    await this.reads.record(user, actor, { action: 'webhook.show', resourceId: id, accountId });
     return shown(WebhookView, webhook, webhook.version);
   }
 
