@@ -220,10 +220,7 @@ function successOf({ operation, status, isOpen, takesKey }: Route, components: C
     content:
       'mediaTypes' in answer
         ? Object.fromEntries(answer.mediaTypes.map((type) => [type, {}]))
-        : {
-            ...jsonContent(answer, components),
-            ...(isExported && exportContent(answer)),
-          },
+        : { ...jsonContent(answer, components), ...(isExported && exportContent(answer)) },
   };
 }
 
