@@ -161,7 +161,7 @@ describe('the load by account', () => {
     expect(await list(`${range}&after=999999`)).toEqual([]);
   });
 
-  it('counts what waits now, also of an account that has done nothing else', async () => {
+  it('counts waiting deliveries, even for an account with no other activity', async () => {
     const account = await anAccount(database);
     const webhook = await aSubscription(database, account);
     for (let count = 0; count < 3; count += 1) await aPendingDelivery(database, webhook);

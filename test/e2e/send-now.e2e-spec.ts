@@ -168,7 +168,7 @@ describe('sending one delivery now', () => {
     expect(await refusal(demo.client.post(`${path}/send`))).toEqual(inactive);
   });
 
-  it('is done twenty times in an hour, and for nobody else', async () => {
+  it('is allowed twenty times an hour, and only to the owner', async () => {
     await demo.client.post(`${webhook}/pause`);
     const path = await aDelivery();
     fails();

@@ -76,7 +76,7 @@ it.each(['before', 'after'])(
 );
 
 it.each(['before', 'after'])(
-  'counts what waits for each account, and at most 10,000 of a subscription, %s statistics were gathered',
+  'counts the waiting deliveries of each account, up to 10,000 of a subscription, %s statistics were gathered',
   async (when) => {
     if (when === 'after') await database.query('ANALYZE webhooks, deliveries');
     const statement = countWaitingByAccount(dayAt(new Date()));
