@@ -18,11 +18,8 @@ import {
 import { RELEASE, RELEASE_PLACE } from '../sending/infrastructure/release.statements.js';
 import { type Day, dayAt, dayOf, type Span } from '../partitions/partition-days.js';
 import { countReplayable, findReplayable } from '../replays/infrastructure/replay.statements.js';
-import {
-  continueReplay,
-  findWaiting,
-} from '../replays/infrastructure/replay-progress.statements.js';
-import { listDeliveries } from '../deliveries/infrastructure/shown-delivery.statements.js';
+import { continueReplay, findWaiting } from '../replays/infrastructure/replay-batch.statements.js';
+import { listDeliveries } from '../deliveries/infrastructure/listed-deliveries.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { rowsIn, type Step } from '../../../../test/support/plans.js';
 import { aSubscription, anAccount } from '../../../../test/support/rows.js';

@@ -4,7 +4,7 @@ import type { Given, Run, Statement } from '#libs/runtime';
 import { cancelOutdated, NEXT_CANCELLING } from '../sending/infrastructure/delivery-canceller.js';
 import { dayAt } from '../partitions/partition-days.js';
 import { ReplayLook } from '../replays/infrastructure/replay-look.js';
-import { continueReplay } from '../replays/infrastructure/replay-progress.statements.js';
+import { continueReplay } from '../replays/infrastructure/replay-batch.statements.js';
 import { FORGET_REPLAYS } from '../replays/infrastructure/replay.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { asRole } from '../../../../test/support/environment.js';

@@ -10,7 +10,7 @@ import {
 } from '../../partitions/partition-days.js';
 import { boundsOf } from '../../partitions/row-lookups.js';
 import type { DeliveryFilter } from '../domain/delivery.js';
-import { DAYS_LISTED, EVENTS_OF_KEY } from './shown-delivery.statements.js';
+import { DAYS_LISTED, EVENTS_OF_KEY } from './listed-deliveries.statements.js';
 
 /** What one statement of a list looks at. */
 interface ListPart {

@@ -67,7 +67,7 @@ export function isUntold(span: Span): string {
     ))`;
 }
 
-/** Whether the resources `@resources` of a subscription include that of an event. */
+/** Whether a subscription to `@resources` covers the event's resource. */
 export const IS_COVERED = coversSql('@resources::text', 'resource');
 
 interface MissedValues {

@@ -23,14 +23,12 @@ import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { boundsOf } from '../../partitions/row-lookups.js';
 import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import type { Span } from '../../partitions/partition-days.js';
+import { areFew, isDeliveryState, listDeliveries } from './listed-deliveries.statements.js';
 import {
-  areFew,
   deliveryOf,
   deliveryWithNotification,
   FIND_DELIVERY,
   IS_LEASED,
-  isDeliveryState,
-  listDeliveries,
   type MadeTogether,
 } from './shown-delivery.statements.js';
 import { addedId, deliveryTo } from './missed-events.statements.js';

@@ -19,10 +19,10 @@ import {
   FIND_DELIVERY_IDS,
   MISSED_DAYS,
 } from '../../deliveries/infrastructure/missed-events.statements.js';
+import { EVENTS_OF_KEY } from '../../deliveries/infrastructure/listed-deliveries.statements.js';
 import {
   DELIVERIES_OF_EVENT,
   deliveryOf,
-  EVENTS_OF_KEY,
 } from '../../deliveries/infrastructure/shown-delivery.statements.js';
 import { EVENT_DAYS_LISTED, FIND_EVENT, listEvents, LOCK_EVENT } from './event.statements.js';
 import {

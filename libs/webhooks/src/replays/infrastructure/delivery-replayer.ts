@@ -19,9 +19,8 @@ import {
   DAYS_WAITING,
   DELIVER_MISSED,
   findWaiting,
-  IS_ANY_REPLAYING,
-  type ReplayPart,
-} from './replay-progress.statements.js';
+} from './replay-batch.statements.js';
+import { IS_ANY_REPLAYING, type ReplayPart } from './replay-progress.statements.js';
 import { DAYS_FOUND, findReplayable } from './replay.statements.js';
 
 const OPTIONS = { everyMs: 500, share: 0.25 };
