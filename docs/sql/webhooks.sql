@@ -5,16 +5,17 @@ given AS MATERIALIZED (
   SELECT g.*, a.user_id AS application_account, u.id AS named_account
   FROM unnest($1::text[], $2::text[], $3::bigint[],
       $4::bigint[], $5::text[], $6::timestamptz[], $7::text[],
-      $8::text[])
+      $8::text[], $9::text[])
     WITH ORDINALITY
-    AS g(event, resource, application_id, account_id, producer_id, occurred_at, data, traceparent, ord)
+    AS g(event, resource, application_id, account_id, producer_id, occurred_at, data,
+      verdicts, traceparent, ord)
   LEFT JOIN applications a ON a.id = g.application_id
   LEFT JOIN users u ON u.id = g.account_id
 ),
 -- The owner of each event, or why it is refused.
 judged AS MATERIALIZED (
   SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data,
-    traceparent,
+    verdicts, traceparent,
     coalesce(application_account, named_account) AS account_id,
     coalesce(occurred_at, now()) AS occurred_at,
     CASE
@@ -26,11 +27,12 @@ judged AS MATERIALIZED (
 ),
 -- Reads the subscriptions directly; there is no cache that could be stale.
 matched AS MATERIALIZED (
-  SELECT j.*, m.webhooks, m.generations, m.retries, m.are_free
+  SELECT j.*, m.webhooks, m.generations, m.retries, m.are_free, m.is_unjudged
   FROM judged j CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(w.id), '{}') AS webhooks, array_agg(w.generation) AS generations,
       array_agg(w.retry) AS retries,
-      array_agg($9::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered))) AS are_free
+      array_agg($10::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered))) AS are_free,
+      coalesce(bool_or(w.filter_id IS NOT NULL AND NOT strpos(coalesce(j.verdicts, ''), '=' || w.filter_id) > 0), false) AS is_unjudged
     FROM (
       SELECT * FROM webhooks
       WHERE account_id = j.account_id AND application_id IS NULL AND deleted_at IS NULL
@@ -41,6 +43,7 @@ matched AS MATERIALIZED (
     WHERE w.enabled AND w.event = j.event
       AND (w.resource = 'all' OR j.resource = ANY (string_to_array(w.resource, ',')))
       AND j.refusal IS NULL
+      AND (w.filter_id IS NULL OR NOT strpos(coalesce(j.verdicts, ''), '!' || w.filter_id) > 0)
   ) m
 ),
 -- Inserts in key order, so that two batches cannot deadlock. Waits for the commit of a concurrent batch
@@ -49,14 +52,14 @@ new_keys AS (
   INSERT INTO event_keys (account_id, event, producer_id, event_id, deliveries)
   SELECT account_id, event, producer_id, id, cardinality(webhooks)
   FROM matched
-  WHERE refusal IS NULL AND producer_id IS NOT NULL
+  WHERE refusal IS NULL AND producer_id IS NOT NULL AND NOT account_id = ANY (ARRAY(SELECT DISTINCT account_id FROM matched WHERE is_unjudged))
   ORDER BY producer_id, account_id, event, ord
   ON CONFLICT DO NOTHING
   RETURNING event_id
 ),
 -- Only events with a new key are stored.
 decided AS MATERIALIZED (
-  SELECT *, refusal IS NULL
+  SELECT *, refusal IS NULL AND account_id = ANY (ARRAY(SELECT DISTINCT account_id FROM matched WHERE is_unjudged)) AS held, refusal IS NULL AND NOT account_id = ANY (ARRAY(SELECT DISTINCT account_id FROM matched WHERE is_unjudged))
     AND (producer_id IS NULL OR id IN (SELECT event_id FROM new_keys)) AS fresh
   FROM matched
 ),
@@ -92,15 +95,15 @@ made AS (
     f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, now()
   FROM fanned f
   CROSS JOIN LATERAL (
-    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $10::float8) + 15000) / 1000) END AS ends
+    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $11::float8) + 15000) / 1000) END AS ends
   ) l
   RETURNING id, webhook_id, takes
 )
-SELECT ord::integer AS ord, refusal, id AS "eventId", account_id AS "accountId", fresh,
+SELECT ord::integer AS ord, refusal, id AS "eventId", account_id AS "accountId", fresh, held,
   cardinality(webhooks) AS deliveries, NULL::uuid AS "deliveryId", NULL::bigint AS "webhookId"
 FROM decided
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, id, webhook_id FROM made WHERE takes = 1;
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, id, webhook_id FROM made WHERE takes = 1;
 
 -- ADD_COUNTS, prepared as attempt-counts.add
 INSERT INTO attempt_counts (account_id, webhook_id, at, outcome, bin, count)
@@ -635,7 +638,7 @@ SELECT mine, done FROM alone LEFT JOIN LATERAL (
 -- EARLIER_REPLAY
 SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS "agoMs"
 FROM replays
-WHERE (webhook_id = $1::bigint
+WHERE ((webhook_id = $1::bigint AND NOT (missed AND event IS NOT NULL))
     OR $1::bigint IS NULL AND webhook_id IS NULL AND account_id = $2::bigint) AND id >= least_uuid(now() - make_interval(secs => $3::float8 / 1000))
 ORDER BY id DESC OFFSET $4::integer - 1 LIMIT 1;
 
@@ -734,6 +737,22 @@ SELECT id, account_id AS "accountId", application_id AS "applicationId", event, 
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data, added
 FROM events WHERE id = $1 AND ($2::bigint IS NULL OR account_id = $2);
 
+-- FIND_FILTERS, prepared as events.filters
+SELECT e.ord::integer AS ord, w.filter
+FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])
+  WITH ORDINALITY AS e(account_id, application_id, event, resource, ord)
+CROSS JOIN LATERAL (
+  SELECT DISTINCT w.filter FROM (
+      SELECT * FROM webhooks
+      WHERE account_id = e.account_id AND application_id IS NULL AND deleted_at IS NULL
+      UNION ALL
+      SELECT * FROM webhooks
+      WHERE application_id = e.application_id AND deleted_at IS NULL
+    ) w
+    WHERE w.enabled AND w.event = e.event
+      AND (w.resource = 'all' OR e.resource = ANY (string_to_array(w.resource, ','))) AND w.filter IS NOT NULL
+) w;
+
 -- FIND_KEYS, prepared as events.keys
 SELECT k.account_id AS "accountId", k.event, k.producer_id AS "producerId", k.event_id AS "eventId",
   k.deliveries
@@ -766,7 +785,7 @@ WHERE id > $1 AND (
 ORDER BY id LIMIT 100 FOR NO KEY UPDATE;
 
 -- FIND_SUBSCRIPTION
-SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource, filter,
   created_at AS "createdAt"
 FROM webhooks WHERE id = $1 AND deleted_at IS NULL;
 
@@ -1310,7 +1329,7 @@ WITH replay AS (
     $9::boolean, $10::integer, $11::uuid
   WHERE ($1::bigint IS NULL
       OR EXISTS (SELECT FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL))
-    AND (SELECT count(*) FROM replays WHERE (webhook_id = $1::bigint
+    AND (SELECT count(*) FROM replays WHERE ((webhook_id = $1::bigint AND NOT (missed AND event IS NOT NULL))
     OR $1::bigint IS NULL AND webhook_id IS NULL AND account_id = $2::bigint) AND state = 'running') < 10
   RETURNING id
 ),
@@ -2257,6 +2276,39 @@ SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "o
 WHERE matches OR "isLast"
 ORDER BY id DESC LIMIT $10;
 
+-- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"covered":true,"missed":true})
+WITH scanned AS (
+  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", row_number() OVER (ORDER BY account_id DESC, id DESC) = 10000 AS "isLast",
+    NOT test
+      AND ($1::text IS NULL OR event = $1)
+      AND ($2::text IS NULL OR resource = $2)
+      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
+      AND ($4::boolean IS NULL OR unmatched = $4) AND ($5::text = 'all' OR resource = ANY (string_to_array($5::text, ',')))
+      AS selected
+  FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND (account_id, id) >= ($6::bigint, CASE WHEN $7::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($7) END)
+    AND (account_id, id) < ($6::bigint, least($8::uuid, CASE WHEN $9::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($9 + interval '1 ms') END)) 
+    AND ($8::uuid IS NULL OR id < $8)
+    AND ($7::timestamptz IS NULL OR (created_at >= $7 AND id >= least_uuid($7)))
+    AND ($9::timestamptz IS NULL
+      OR (created_at < $9 AND id < least_uuid($9 + interval '1 ms')))
+    AND ($10::uuid[] IS NULL OR id = ANY ($10))
+  ORDER BY account_id DESC, id DESC LIMIT 10000
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
+  SELECT *, selected AND NOT (id IN (
+      SELECT event_id FROM deliveries
+      WHERE (webhook_id, id) >= ($11::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
+        AND (webhook_id, id) <= ($11::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      ORDER BY webhook_id DESC, id DESC LIMIT 20000
+    )) AS matches FROM scanned OFFSET 0
+) AS found
+WHERE matches OR "isLast"
+ORDER BY "accountId" DESC, id DESC LIMIT $12;
+
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"data":true})
 WITH scanned AS (
   SELECT *, before < 1048576 AS "isRead",
@@ -2293,39 +2345,6 @@ SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "o
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $10;
-
--- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"missed":true})
-WITH scanned AS (
-  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", row_number() OVER (ORDER BY account_id DESC, id DESC) = 10000 AS "isLast",
-    NOT test
-      AND ($1::text IS NULL OR event = $1)
-      AND ($2::text IS NULL OR resource = $2)
-      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
-      AND ($4::boolean IS NULL OR unmatched = $4) AND ($5::text = 'all' OR resource = ANY (string_to_array($5::text, ',')))
-      AS selected
-  FROM events
-  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-    AND (account_id, id) >= ($6::bigint, CASE WHEN $7::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($7) END)
-    AND (account_id, id) < ($6::bigint, least($8::uuid, CASE WHEN $9::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-      ELSE least_uuid($9 + interval '1 ms') END)) 
-    AND ($8::uuid IS NULL OR id < $8)
-    AND ($7::timestamptz IS NULL OR (created_at >= $7 AND id >= least_uuid($7)))
-    AND ($9::timestamptz IS NULL
-      OR (created_at < $9 AND id < least_uuid($9 + interval '1 ms')))
-    AND ($10::uuid[] IS NULL OR id = ANY ($10))
-  ORDER BY account_id DESC, id DESC LIMIT 10000
-)
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
-  SELECT *, selected AND NOT (id IN (
-      SELECT event_id FROM deliveries
-      WHERE (webhook_id, id) >= ($11::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
-        AND (webhook_id, id) <= ($11::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id DESC, id DESC LIMIT 20000
-    )) AS matches FROM scanned OFFSET 0
-) AS found
-WHERE matches OR "isLast"
-ORDER BY "accountId" DESC, id DESC LIMIT $12;
 
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"searches":true})
 WITH scanned AS (

@@ -19,7 +19,7 @@ import type { ServiceProcess } from '../support/service-process.js';
  * `npm run test:fuzz -- --requests N --seed S` sets them. The defaults never change, so that a
  * failure in a full test run comes from a change of the code and not from luck.
  */
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 1_000);
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 1_500);
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 
 let database: TestDatabase;

@@ -86,9 +86,12 @@ export class Rules {
     for (const name of names) {
       const whole: JsonSchema | undefined =
         schema?.oneOf?.find(({ type }) => type === 'object') ?? schema;
-      const inner: JsonSchema | undefined = /^\d+$/.test(name)
-        ? whole?.items
-        : whole?.properties?.[name];
+      const inner: JsonSchema | undefined =
+        (/^\d+$/.test(name) ? whole?.items : undefined) ??
+        whole?.properties?.[name] ??
+        whole?.additionalProperties ??
+        // Its description is about everything inside.
+        (isAnything(whole) ? whole : undefined);
       schema = inner && this.resolve(inner);
     }
     return schema;
@@ -116,6 +119,11 @@ export class Rules {
     const plain = this.resolve(schema);
     return this.validatorOf(plain)(valueIn(text, plain)) ? undefined : `${text} is not allowed`;
   }
+}
+
+/** Whether a schema without rules allows any value. */
+function isAnything(schema: JsonSchema | undefined): boolean {
+  return schema !== undefined && Object.keys(schema).join() === 'description';
 }
 
 /**

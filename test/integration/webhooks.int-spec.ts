@@ -37,6 +37,7 @@ const content = (fields: Partial<WebhookContent> = {}): WebhookContent => ({
   resource: 'all',
   targetUrl: 'https://target.example/hook',
   payload: null,
+  filter: null,
   enabled: true,
   retry: null,
   headers: null,

@@ -55,6 +55,7 @@ export interface JsonSchema {
   properties?: Record<string, JsonSchema>;
   required?: string[];
   items?: JsonSchema;
+  additionalProperties?: JsonSchema;
   oneOf?: JsonSchema[];
   enum?: unknown[];
   examples?: unknown[];

@@ -237,6 +237,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks/{id}/filter/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a filter
+         * @description Says how many of the newest events of its kind the subscription would get with this filter, and shows some. Nothing is changed.
+         */
+        post: operations["filterPreviewsPreview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -1595,6 +1615,22 @@ export interface components {
              */
             event: components["schemas"]["EventKind"];
             /**
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
+             * @example {
+             *       "direction": "in",
+             *       "duration": {
+             *         "gte": 60
+             *       },
+             *       "caller.country": [
+             *         "US",
+             *         "CA"
+             *       ]
+             *     }
+             */
+            filter?: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * @description Values by name, sent with every notification. Names are tokens that differ in more than case. You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor `Authorization` if `targetUrl` has user information. An empty array counts as an empty object.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
@@ -2349,6 +2385,45 @@ export interface components {
              */
             message: string;
         };
+        FilterPreview: {
+            /**
+             * @description How many events were looked at: the newest 1,000 that the subscription is for, or fewer if there are fewer or they are long.
+             * @example 1000
+             */
+            events: number;
+            /**
+             * @description How many of them match the filter.
+             * @example 37
+             */
+            matching: number;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was accepted.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since?: string;
+            /** @description The newest ones that match, ten at most. */
+            examples: components["schemas"]["Event"][];
+        };
+        /** @description `null` stands for a member that is not given. */
+        FilterPreviewRequest: {
+            /**
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
+             * @example {
+             *       "direction": "in",
+             *       "duration": {
+             *         "gte": 60
+             *       },
+             *       "caller.country": [
+             *         "US",
+             *         "CA"
+             *       ]
+             *     }
+             */
+            filter: {
+                [key: string]: unknown;
+            };
+        };
         LastAttempt: {
             /**
              * Format: date-time
@@ -2991,11 +3066,12 @@ export interface components {
              *     - `disabled`: it is off
              *     - `other_event`: it is for another kind of events
              *     - `other_resource`: it is for other resources
+             *     - `filter`: its filter excludes the event, or cannot be judged by its data
              *     - `changed_later`: it would match now: it was changed since
              * @example disabled
              * @enum {string}
              */
-            reason: "created_later" | "disabled" | "other_event" | "other_resource" | "changed_later";
+            reason: "created_later" | "disabled" | "other_event" | "other_resource" | "filter" | "changed_later";
         };
         UpdateApplication: {
             /**
@@ -3048,6 +3124,22 @@ export interface components {
              * @example cdrCreated
              */
             event?: components["schemas"]["EventKind"];
+            /**
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
+             * @example {
+             *       "direction": "in",
+             *       "duration": {
+             *         "gte": 60
+             *       },
+             *       "caller.country": [
+             *         "US",
+             *         "CA"
+             *       ]
+             *     }
+             */
+            filter?: {
+                [key: string]: unknown;
+            } | null;
             /**
              * @description Values by name, sent with every notification. Names are tokens that differ in more than case. You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor `Authorization` if `targetUrl` has user information. They replace all that were there; one as it is shown is unchanged. An empty array counts as an empty object. `null` clears it.
              * @example {
@@ -3277,6 +3369,17 @@ export interface components {
              *     }
              */
             payload?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Conditions on the events' `data`, all of which must hold.
+             * @example {
+             *       "duration": {
+             *         "gte": 60
+             *       }
+             *     }
+             */
+            filter?: {
                 [key: string]: unknown;
             };
             /**
@@ -4605,6 +4708,46 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    filterPreviewsPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook subscription. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FilterPreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FilterPreview"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

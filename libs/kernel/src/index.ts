@@ -39,11 +39,13 @@ export {
   numericIdOf,
 } from './text.js';
 export {
+  eachMember,
   jsonErrorAt,
   jsonText,
   rawElements,
   RawJson,
   rawMember,
+  rawMembers,
   tooDeepAt,
   tooManyValuesAt,
 } from './json.js';

@@ -56,10 +56,27 @@ export function rawElements(json: string): string[] {
   }
 }
 
-function eachMember(
+/**
+ * The raw texts of the members of a JSON object by their names, the last one of a repeated name. The text must have
+ * passed `JSON.parse`.
+ */
+export function rawMembers(json: string): Map<string, string> {
+  const members = new Map<string, string>();
+  eachMember(json, skipBlanks(json, 0), (name, start, end) => {
+    members.set(name, json.slice(start, end));
+  });
+  return members;
+}
+
+/**
+ * Visits the members of an object in a JSON text, which must have passed `JSON.parse`, in their order.
+ * @param open where the object begins
+ * @param visit gets the name of a member, and where its value begins and ends
+ */
+export function eachMember(
   json: string,
   open: number,
-  visit: (key: string, start: number, end: number) => void,
+  visit: (name: string, start: number, end: number) => void,
 ): void {
   let at = open + 1;
   for (;;) {
@@ -124,8 +141,13 @@ function valueEnd(json: string, from: number): number {
       }
     }
   }
-  while (at < json.length && !/[,\]}\s]/.test(json.charAt(at))) at += 1;
+  while (at < json.length && !endsPrimitive(json.charCodeAt(at))) at += 1;
   return at;
+}
+
+/** Whether a character ends a number or a word. All blanks of JSON come before the comma. */
+function endsPrimitive(code: number): boolean {
+  return code <= 0x20 || code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET;
 }
 
 /**

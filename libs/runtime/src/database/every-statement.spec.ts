@@ -33,7 +33,7 @@ const EXAMPLES: Record<string, unknown[][]> = {
     [SPAN, { isOwned: true, byIndex: false }],
     [SPAN, { isOwned: true, byIndex: true }],
     [SPAN, { isOwned: true, byIndex: false, searches: true }],
-    [SPAN, { isOwned: true, byIndex: false, missed: true }],
+    [SPAN, { isOwned: true, byIndex: false, covered: true, missed: true }],
     [SPAN, { isOwned: true, byIndex: false, data: true }],
   ],
 };

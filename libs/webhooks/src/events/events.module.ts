@@ -5,6 +5,7 @@ import { AccountLoadsModule } from '../statistics/statistics.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { EventReader, EventStore } from './domain/event.js';
 import { EventsService } from './domain/events.service.js';
+import { FilterPreviewsService } from './domain/filter-previews.service.js';
 import { PostgresEventReader } from './infrastructure/postgres-event.reader.js';
 import { PostgresEventStore } from './infrastructure/postgres-event.store.js';
 
@@ -13,9 +14,10 @@ import { PostgresEventStore } from './infrastructure/postgres-event.store.js';
   imports: [AccountLoadsModule, DeliveriesModule, SubscriptionsModule, IdentityModule],
   providers: [
     EventsService,
+    FilterPreviewsService,
     { provide: EventReader, useClass: PostgresEventReader },
     { provide: EventStore, useClass: PostgresEventStore },
   ],
-  exports: [EventsService],
+  exports: [EventsService, FilterPreviewsService],
 })
 export class EventsModule {}

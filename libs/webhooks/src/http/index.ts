@@ -5,7 +5,12 @@ import { DeliveriesController } from '../deliveries/http/deliveries.controller.j
 import { deliveriesRoutes } from '../deliveries/http/deliveries.openapi.js';
 import { EventsModule } from '../events/events.module.js';
 import { EventsController } from '../events/http/events.controller.js';
-import { eventsRoutes, missedEventsRoutes } from '../events/http/events.openapi.js';
+import {
+  eventsRoutes,
+  filterPreviewsRoutes,
+  missedEventsRoutes,
+} from '../events/http/events.openapi.js';
+import { FilterPreviewsController } from '../events/http/filter-previews.controller.js';
 import { MissedEventsController } from '../events/http/missed-events.controller.js';
 import { OverviewController } from '../overview/http/overview.controller.js';
 import { overviewRoutes } from '../overview/http/overview.openapi.js';
@@ -29,7 +34,7 @@ export { notifications } from '../sending/http/notification.openapi.js';
 /** The routes of events. On their own, so that the API can register them first. */
 @Module({
   imports: [EventsModule],
-  controllers: [EventsController, MissedEventsController],
+  controllers: [EventsController, MissedEventsController, FilterPreviewsController],
 })
 export class EventsHttpModule {}
 
@@ -59,6 +64,7 @@ export class WebhooksHttpModule {}
 /** This context's part of the API description. */
 export const webhooksRoutes = [
   ...subscriptionRoutes,
+  filterPreviewsRoutes,
   eventsRoutes,
   missedEventsRoutes,
   deliveriesRoutes,

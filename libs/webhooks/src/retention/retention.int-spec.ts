@@ -16,7 +16,7 @@ import { eventually } from '#tools/eventually';
 import { dayAt } from '../partitions/partition-days.js';
 import { WebhookSecrets } from '../subscriptions/domain/webhook-secrets.js';
 import type { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
-import { ACCEPT_EVENTS } from '../events/infrastructure/event.statements.js';
+import { ACCEPT_EVENTS } from '../events/infrastructure/accept-events.statements.js';
 import type { PendingDays } from '../sending/infrastructure/pending-days.js';
 import { PostgresPendingDeliveries } from '../sending/infrastructure/postgres-pending-deliveries.js';
 import { DETACH, DROP } from './retention.statements.js';
@@ -379,6 +379,7 @@ it('delays neither accepting nor delivering, and records no attempt of a removed
       producerIds: [randomUUID()],
       occurredAt: [undefined],
       data: ['{}'],
+      verdicts: [undefined],
       traceparents: undefined,
       // The delivery is not queued here, so it is due.
       hasRoom: false,

@@ -48,6 +48,9 @@ $$;
  * with a delivery for each subscription that matches it. Returns the event; null if no subscription matches. A worker
  * calls this function because it may not insert events, and cannot create other events with it.
  *
+ * Only workers judge data. So a subscription with a filter gets no delivery here, but a replay of missed events that
+ * consists of the notice. Such a replay has an `event`, as no other replay of missed events has.
+ *
  * The function is volatile, so it sees the row as the calling statement has just changed it. It locks no row.
  * `sampleData()` has a sample of the data.
  */
@@ -62,16 +65,16 @@ RETURNS uuid LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
     SELECT account_id, application_id, kind AS event, 'all' AS resource FROM subject
   ),
   listening AS MATERIALIZED (
-    SELECT w.id, w.generation FROM told t CROSS JOIN LATERAL (
+    SELECT w.id, w.generation, w.filter IS NOT NULL AS is_filtered FROM told t CROSS JOIN LATERAL (
       SELECT w.* ${fromMatching('t')}
     ) w
     WHERE w.id <> about
   ),
   notice AS (
     INSERT INTO events (id, account_id, application_id, event, resource, occurred_at, created_at,
-      data)
+      unmatched, data)
     SELECT new_uuid(now(), 1), account_id, application_id, kind, 'all', now(), now(),
-      json_strip_nulls(json_build_object(
+      NOT EXISTS (SELECT FROM listening WHERE NOT is_filtered), json_strip_nulls(json_build_object(
         'webhookId', id::text,
         'name', name,
         'event', event,
@@ -88,7 +91,19 @@ RETURNS uuid LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
       next_attempt_at, created_at)
     SELECT new_uuid(now(), 1 + row_number() OVER ()), n.id, l.id, n.account_id, kind, l.generation,
       now(), now()
-    FROM notice n CROSS JOIN listening l
+    FROM notice n CROSS JOIN listening l WHERE NOT l.is_filtered
+  ),
+  replay AS (
+    INSERT INTO replays (id, webhook_id, account_id, event, since, until, states, missed, total, after)
+    SELECT new_uuid(now(), row_number() OVER ()), l.id, n.account_id, kind, ms.at, ms.at + interval '1 ms', '{}', true,
+      0, least_uuid(ms.at)
+    FROM notice n CROSS JOIN listening l CROSS JOIN (SELECT date_trunc('milliseconds', now()) AS at) ms
+    WHERE l.is_filtered
+    RETURNING id, webhook_id, after
+  ),
+  part AS (
+    INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
+    SELECT r.id, l.id, l.generation, r.after FROM replay r JOIN listening l ON l.id = r.webhook_id
   )
   SELECT id FROM notice
 $$;

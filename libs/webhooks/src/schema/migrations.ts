@@ -195,4 +195,10 @@ CREATE TABLE account_loads (
     ADD COLUMN pace_waits boolean NOT NULL DEFAULT false;
   ALTER TABLE deliveries ADD COLUMN not_before timestamptz`,
   ),
+
+  /** The filter of a subscription as JSON text, and an id that changes with it (`Filter`). */
+  migrationOf(
+    'FilteredWebhooks1764255000012',
+    'ALTER TABLE webhooks ADD COLUMN filter text, ADD COLUMN filter_id text',
+  ),
 ];

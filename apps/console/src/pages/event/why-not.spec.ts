@@ -43,6 +43,7 @@ describe('a reason', () => {
     ],
     ['other_event', { event: 'smsdlr' }, 'other_event', undefined, undefined],
     ['other_resource', { resource: 'sms' }, 'other_resource', undefined, undefined],
+    ['filter', {}, 'filter', undefined, undefined],
     ['changed_later', {}, 'changed_later', 'changed', '2026-01-31T12:02:00.000Z'],
   ] as const)('%s of %j is %s', (said, fields, reason, detail, at) => {
     const unmatched = [{ webhookId: '7', reason: said }];

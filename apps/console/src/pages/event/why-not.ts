@@ -35,6 +35,7 @@ const ORDER: readonly Reason[] = [
   'other_application',
   'created_later',
   'changed_later',
+  'filter',
   'other_resource',
   'other_event',
 ];
@@ -115,6 +116,7 @@ const TITLES: Record<Reason, string> = {
   changed_later: 'Changed later',
   other_resource: 'Other resource',
   other_event: 'Other kind of event',
+  filter: 'Excluded by its filter',
 };
 
 const SENTENCES: Record<Reason, (event: EventKind) => string> = {
@@ -130,6 +132,8 @@ const SENTENCES: Record<Reason, (event: EventKind) => string> = {
     `This event is about ${resource}. To get these events, add ${resource} to the resources of a subscription.`,
   other_event: ({ event }) =>
     `This event is ${event}. To get these events, create another subscription, or change the event of one.`,
+  filter: () =>
+    'The data of this event do not meet the filter of the subscription. To get such events, change the filter.',
 };
 
 function detailOf(

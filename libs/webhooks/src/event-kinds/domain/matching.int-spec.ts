@@ -84,7 +84,7 @@ it.each(CASES)(
         ...{ event, resource, createdAt, test: false },
         ...(applicationId !== undefined && { applicationId }),
       };
-      return one.enabled && mismatchOf(accepted, one) === undefined;
+      return one.enabled && mismatchOf(accepted, { ...one, filter: null }) === undefined;
     });
     expect(expected.length).toBeGreaterThan(0);
     expect(new Set(found.map(({ id }) => id))).toEqual(new Set(expected.map(({ id }) => id)));

@@ -1,23 +1,31 @@
 import { expect, it } from 'vitest';
-import { mismatchOf, unmatchedReason } from './matching.js';
+import { Filter } from './filter.js';
+import { isMissedBy, mismatchOf, unmatchedReason } from './matching.js';
 
 const event = {
   event: 'cdrCreated',
   resource: 'call',
+  data: '{"duration":60}',
   createdAt: new Date('2026-11-21T12:00:00Z'),
 } as const;
 const matching = {
   event: 'cdrCreated',
   resource: 'sms,call',
+  filter: null,
   enabled: true,
   createdAt: new Date('2026-11-21T11:00:00Z'),
 } as const;
+
+const longer = new Filter('{"duration":{"gt":60}}');
+const asLong = new Filter('{"duration":{"gte":60}}');
 
 it.each([
   ['created_later', { createdAt: new Date('2026-11-21T12:00:00.001Z'), enabled: false }],
   ['disabled', { enabled: false, event: 'smsdlr' }],
   ['other_event', { event: 'cdrRated', resource: 'all' }],
-  ['other_resource', { resource: 'sms,transcription' }],
+  ['other_resource', { resource: 'sms,transcription', filter: longer }],
+  ['filter', { filter: longer }],
+  ['changed_later', { filter: asLong }],
   ['changed_later', {}],
   ['changed_later', { resource: 'all' }],
 ] as const)('gives the reason %s for a subscription with %o', (reason, change) => {
@@ -30,6 +38,8 @@ it.each([
   ['other_application', { applicationId: '6' }],
   ['other_event', { event: 'cdrRated' }],
   ['other_resource', { resource: 'sms' }],
+  ['filter', { filter: longer }],
+  [undefined, { filter: asLong }],
   [undefined, { createdAt: new Date('2026-12-21T12:00:00Z') }],
   ['created_much_later', { createdAt: new Date('2026-12-21T12:00:00.001Z') }],
 ] as const)('finds the mismatch %s of a subscription with %o', (mismatch, change) => {
@@ -37,4 +47,11 @@ it.each([
   const webhook = { ...matching, applicationId: null, ...change };
   expect(mismatchOf(ofApplication, webhook)).toBe(mismatch);
   expect(mismatchOf({ ...ofApplication, test: true }, webhook)).toBe('test');
+});
+
+it('misses no event that the filter of the subscription excludes', () => {
+  const missing = { ...matching, id: '1', accountId: '2', applicationId: null };
+  const accepted = { ...event, test: false };
+  expect(isMissedBy({ ...missing, filter: asLong }, accepted)).toBe(true);
+  expect(isMissedBy({ ...missing, filter: longer }, accepted)).toBe(false);
 });

@@ -1,8 +1,10 @@
+import type { Filter } from './filter.js';
 import { ALL_RESOURCES, type EventKind, type EventResource, isNoticeKind } from './event-kinds.js';
 
 /**
  * Which subscriptions an event is sent to: the one rule, in TypeScript for an event and a subscription, and in SQL for
- * the statements that create deliveries. matching.int-spec.ts proves that both decide alike.
+ * the statements that create deliveries. matching.int-spec.ts proves that both decide alike. Data are judged by
+ * `Filter` alone, whose verdicts statements get.
  */
 
 /** How long before the creation of a subscription an event may have been accepted to be sent to it. */
@@ -25,6 +27,7 @@ interface MatchedSubscription {
   event: EventKind;
   /** As `parseResources` returns it. */
   resource: string;
+  filter: Filter | null;
   /** Null at account level. */
   applicationId: string | null;
   enabled: boolean;
@@ -39,11 +42,11 @@ export type MissingSubscription = Omit<MatchedSubscription, 'enabled'> & {
 
 /** Why an event cannot be sent to a subscription. */
 export type Mismatch =
-  'created_much_later' | 'other_application' | 'other_event' | 'other_resource' | 'test';
+  'created_much_later' | 'other_application' | 'other_event' | 'other_resource' | 'filter' | 'test';
 
 /** Why an event cannot be sent to a subscription of its account; undefined if it can, once that is switched on. */
 export function mismatchOf(
-  event: MatchedEvent,
+  event: JudgedEvent,
   subscription: Omit<MatchedSubscription, 'enabled'>,
 ): Mismatch | undefined {
   if (event.test) return 'test';
@@ -63,8 +66,8 @@ export function isMissedBy(subscription: MissingSubscription, event: JudgedEvent
 }
 
 /** Whether {@link isMissedBy} needs the data of events. */
-export function isJudgedByData({ event }: MissingSubscription): boolean {
-  return isNoticeKind(event);
+export function isJudgedByData({ event, filter }: MissingSubscription): boolean {
+  return filter !== null || isNoticeKind(event);
 }
 
 /** Whether the event is a notice about the subscription, which is told of others only. */
@@ -79,11 +82,12 @@ export function earliestMissed({ createdAt }: MissingSubscription): Date {
 }
 
 function contentMismatch(
-  event: Pick<MatchedEvent, 'event' | 'resource'>,
-  subscription: Pick<MatchedSubscription, 'event' | 'resource'>,
-): 'other_event' | 'other_resource' | undefined {
-  if (subscription.event !== event.event) return 'other_event';
-  return covers(subscription.resource, event.resource) ? undefined : 'other_resource';
+  { event, resource, data = '{}' }: Pick<JudgedEvent, 'event' | 'resource' | 'data'>,
+  subscription: Pick<MatchedSubscription, 'event' | 'resource' | 'filter'>,
+): 'other_event' | 'other_resource' | 'filter' | undefined {
+  if (subscription.event !== event) return 'other_event';
+  if (!covers(subscription.resource, resource)) return 'other_resource';
+  return subscription.filter?.matches(data) === false ? 'filter' : undefined;
 }
 
 /** Whether the resources of a subscription include this one. */
@@ -97,8 +101,8 @@ export function coversSql(resources: string, resource: string): string {
 }
 
 /**
- * The subscriptions `w` that an event is sent to when it is accepted, as FROM and WHERE. Reads the subscriptions of the
- * account's level and of the application's level, each by its index.
+ * The subscriptions `w` that an event is sent to when it is accepted, unless their filters exclude it, as FROM and WHERE.
+ * Reads the subscriptions of the account's level and of the application's level, each by its index.
  * @param event the name of a row with the columns account_id, application_id, event and resource
  */
 export function fromMatching(event: string): string {
@@ -115,14 +119,14 @@ export function fromMatching(event: string): string {
 
 /**
  * Why a subscription has no delivery of an event, judged by its present state: it was created later, is
- * off, or is for another event or resource. If it matches now, it was changed since.
+ * off, is for another event or resource, or has a filter that excludes it. If it matches now, it was changed since.
  */
 export type UnmatchedReason =
-  'created_later' | 'disabled' | 'other_event' | 'other_resource' | 'changed_later';
+  'created_later' | 'disabled' | 'other_event' | 'other_resource' | 'filter' | 'changed_later';
 
 /** Why a subscription of the event's account or application has no delivery of it. */
 export function unmatchedReason(
-  event: Pick<MatchedEvent, 'event' | 'resource' | 'createdAt'>,
+  event: Pick<JudgedEvent, 'event' | 'resource' | 'createdAt' | 'data'>,
   subscription: Omit<MatchedSubscription, 'applicationId'>,
 ): UnmatchedReason {
   if (subscription.createdAt > event.createdAt) return 'created_later';

@@ -56,6 +56,8 @@ export interface StoredEvent extends EventHead {
 export interface EventFilter {
   event?: string;
   resource?: string;
+  /** Resources, as a subscription has them. */
+  resources?: string;
   applicationId?: string;
   producerId?: string;
   /** Whether the event matched no subscription when it was accepted. */

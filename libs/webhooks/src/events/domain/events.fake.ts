@@ -11,7 +11,7 @@ import {
   type ReportedEvent,
   type StoredEvent,
 } from './event.js';
-import { isMissedBy } from '../../event-kinds/domain/matching.js';
+import { covers, isMissedBy } from '../../event-kinds/domain/matching.js';
 
 /** Accepts events into memory. Each goes to all subscriptions of its account. */
 export class FakeEventStore extends EventStore {
@@ -67,7 +67,7 @@ export class FakeEventReader extends EventReader {
     { after, limit }: Page,
   ): Promise<Found<EventHead>> {
     const { event, resource, applicationId, producerId, unmatched, since, until } = filter;
-    const { contains = '', missedBy } = filter;
+    const { contains = '', missedBy, resources } = filter;
     const newestFirst = this.of(accountId).toReversed();
     const start = newestFirst.findIndex(({ id }) => id === after) + 1;
     const rows = newestFirst
@@ -76,6 +76,7 @@ export class FakeEventReader extends EventReader {
         (one) =>
           (event === undefined || one.event === event) &&
           (resource === undefined || one.resource === resource) &&
+          (resources === undefined || covers(resources, one.resource)) &&
           (applicationId === undefined || one.applicationId === applicationId) &&
           (producerId === undefined || one.producerId === producerId) &&
           (unmatched === undefined || this.isUnmatched(one) === unmatched) &&

@@ -56,6 +56,7 @@ const MISMATCHES: Record<Mismatch, string> = {
   other_application: 'it is for the events of another application',
   other_event: 'it is for another kind of event',
   other_resource: 'it is for other resources',
+  filter: 'its filter excludes the event',
   test: 'the event was a test',
 };
 

@@ -94,6 +94,7 @@ const REASONS: Record<UnmatchedReason, string> = {
   disabled: 'it is off',
   other_event: 'it is for another kind of events',
   other_resource: 'it is for other resources',
+  filter: 'its filter excludes the event, or cannot be judged by its data',
   changed_later: 'it would match now: it was changed since',
 };
 

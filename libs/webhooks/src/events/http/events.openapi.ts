@@ -25,6 +25,7 @@ import {
   EventNotMatchingError,
 } from '../domain/events.service.js';
 import { EventsController } from './events.controller.js';
+import { FilterPreviewsController, FilterPreviewView } from './filter-previews.controller.js';
 import { MissedEventsController } from './missed-events.controller.js';
 
 const event = {
@@ -157,6 +158,24 @@ export const missedEventsRoutes = describeRoutes(MissedEventsController, {
       answer: AddressSchema,
       headers: ['Location'],
       errors: [NOT_MATCHING, EXISTS, LIMIT_REACHED, SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
+    },
+  },
+});
+
+/** The part of filters in the API description. */
+export const filterPreviewsRoutes = describeRoutes(FilterPreviewsController, {
+  tag: 'Webhooks',
+  path: {
+    id: { about: 'The id of a webhook subscription.', schema: schema.numericId('', '4711') },
+  },
+  operations: {
+    preview: {
+      summary: 'Try a filter',
+      about:
+        'Says how many of the newest events of its kind the subscription would get with this filter, and shows some. Nothing ' +
+        'is changed.',
+      examples: { one: { filter: { duration: { gte: 60 } } } },
+      answer: FilterPreviewView.schema,
     },
   },
 });

@@ -67,6 +67,7 @@ export class PostgresEventReader extends EventReader {
       isOwned,
       byIndex: unmatched === true && isOwned,
       searches: contains !== undefined,
+      covered: asked.resources !== undefined,
       missed: missedBy !== undefined,
       data: withData || (missedBy !== undefined && isJudgedByData(missedBy)),
     };
@@ -83,7 +84,8 @@ export class PostgresEventReader extends EventReader {
         until: asked.until?.toISOString(),
         ids,
         ...(contains !== undefined && { contains }),
-        ...(missedBy && { missedBy: missedBy.id, resources: missedBy.resource }),
+        ...(asked.resources !== undefined && { resources: asked.resources }),
+        ...(missedBy && { missedBy: missedBy.id }),
       });
     const found = await scanPage(page.limit, spans, scan, (row) =>
       missedBy ? isMissedBy(missedBy, withoutNulls<EventHead>(row)) : true,
@@ -124,7 +126,7 @@ export class PostgresEventReader extends EventReader {
 
 /** The filter with what the subscription requires of events; undefined if nothing meets both. */
 function narrowed(filter: EventFilter, missedBy: MissingSubscription): EventFilter | undefined {
-  const { applicationId, event } = missedBy;
+  const { applicationId, event, resource: resources } = missedBy;
   const contradicts = (asked: string | undefined, required: string | null) =>
     asked !== undefined && required !== null && asked !== required;
   if (contradicts(filter.event, event) || contradicts(filter.applicationId, applicationId)) {
@@ -135,6 +137,7 @@ function narrowed(filter: EventFilter, missedBy: MissingSubscription): EventFilt
   return {
     ...filter,
     event,
+    resources,
     ...(applicationId !== null && { applicationId }),
     since: since > earliest ? since : earliest,
   };

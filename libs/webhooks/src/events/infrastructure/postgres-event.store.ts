@@ -22,24 +22,36 @@ import {
   FIND_KEYS,
   FIRST_LEASE,
   type KeyRow,
-} from './event.statements.js';
+} from './accept-events.statements.js';
+import { EventFilters } from './event-filters.js';
 
 /** Requests with this many events use a separate group, so that others do not wait for slow statements. */
 const MANY_EVENTS = 20;
 /** Most events in a statement of such requests; larger ones would delay others for longer. */
 const MOST_EVENTS = 500;
 const MAX_BATCH_CHARACTERS = 4 << 20;
+/** How often held events are judged and stored again. Each time, a filter must have been changed meanwhile. */
+const TRIES = 10;
 
-/** An event and the span in which it is accepted. */
-interface TracedEvent extends ReportedEvent {
-  traceparent?: string;
+/** An event, the verdicts of filters on it, and the span in which it is accepted. */
+interface JudgedEvent extends ReportedEvent {
+  verdicts: string | undefined;
+  traceparent: string | undefined;
 }
+
+/** The event was not stored, because not all filters of its account were known. */
+class Held {
+  constructor(readonly accountId: string) {}
+}
+
+type Result = Acceptance | UnavailableError;
 
 /** Stores events in PostgreSQL. Concurrent calls share a statement and a commit. */
 @Injectable()
 export class PostgresEventStore extends EventStore {
-  private readonly few: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
-  private readonly many: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
+  private readonly few: GroupCommit<JudgedEvent, Result | Held>;
+  private readonly many: GroupCommit<JudgedEvent, Result | Held>;
+  private readonly filters: EventFilters;
   private readonly timeoutMs: number;
   private readonly results;
 
@@ -59,55 +71,74 @@ export class PostgresEventStore extends EventStore {
       { event: REPORTED_KINDS, result: ['accepted', 'duplicate', 'refused'] },
     );
     this.timeoutMs = config.DELIVERY_TIMEOUT_MS;
-    const accept = (events: readonly TracedEvent[]) => this.acceptBatch(events);
+    this.filters = new EventFilters(database.run);
+    const accept = (events: readonly JudgedEvent[]) => this.acceptBatch(events);
     const limits = {
       maxWeight: MAX_BATCH_CHARACTERS,
-      weigh: (event: TracedEvent) => event.data.length,
+      weigh: (event: JudgedEvent) => event.data.length,
     };
     this.few = new GroupCommit(accept, { ...limits, maxItems: 200, atOnce: 2 });
     // One statement at a time: two would saturate a small PostgreSQL.
     this.many = new GroupCommit(accept, { ...limits, maxItems: MOST_EVENTS });
   }
 
-  async accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]> {
+  async accept(events: readonly ReportedEvent[]): Promise<Result[]> {
     const results = await this.acceptTogether(events.slice(0, MOST_EVENTS));
     const others = events.slice(MOST_EVENTS);
     if (others.length === 0) return results;
     // The first events are already stored, even if the others fail.
-    const later = await this.accept(others).catch((error: unknown) => {
-      if (error instanceof UnavailableError) return others.map(() => error);
-      throw error;
-    });
+    const later = await this.accept(others).catch(resultsOf(others));
     return [...results, ...later];
   }
 
-  private async acceptTogether(
+  private async acceptTogether(events: readonly ReportedEvent[]): Promise<Result[]> {
+    const judge = this.filters.judge(events);
+    const results = await this.store(events, judge);
+    for (let tries = TRIES; tries > 0; tries -= 1) {
+      const held = results.flatMap((result, index) =>
+        result instanceof Held
+          ? [{ index, event: events[index]!, accountId: result.accountId }]
+          : [],
+      );
+      if (held.length === 0) break;
+      const again = held.map(({ event }) => event);
+      const stored = await this.store(again, this.filters.learn(held)).catch(resultsOf(again));
+      for (const [at, { index }] of held.entries()) results[index] = stored[at]!;
+    }
+    return results.map((result, index) => {
+      if (result instanceof Held) {
+        return new UnavailableError(new Error('the filters of an event changed again and again'));
+      }
+      this.count(events[index]?.event, result);
+      return result;
+    });
+  }
+
+  private async store(
     events: readonly ReportedEvent[],
-  ): Promise<(Acceptance | UnavailableError)[]> {
+    verdicts: Promise<(string | undefined)[]>,
+  ): Promise<(Result | Held)[]> {
     try {
       const group = events.length < MANY_EVENTS ? this.few : this.many;
-      const results = await this.tracing.span(PUBLISH_SPAN, () => group.run(this.inTrace(events)));
-      results.forEach((result, index) => this.count(events[index]?.event, result));
-      return results;
+      const given = await verdicts;
+      return await this.tracing.span(PUBLISH_SPAN, () => {
+        const { traceparent } = this.tracing;
+        return group.run(
+          events.map((event, index) => ({ ...event, verdicts: given[index], traceparent })),
+        );
+      });
     } catch (error) {
       throw translateDatabaseError(error);
     }
   }
 
-  private inTrace(events: readonly ReportedEvent[]): readonly TracedEvent[] {
-    const { traceparent } = this.tracing;
-    return traceparent === undefined ? events : events.map((event) => ({ ...event, traceparent }));
-  }
-
-  private count(event = '', result: Acceptance | UnavailableError): void {
+  private count(event = '', result: Result): void {
     if (result instanceof UnavailableError) return;
     const accepted = result.accepted && (result.duplicate ? 'duplicate' : 'accepted');
     this.results.inc({ event, result: accepted || 'refused' });
   }
 
-  private async acceptBatch(
-    events: readonly TracedEvent[],
-  ): Promise<(Acceptance | UnavailableError)[]> {
+  private async acceptBatch(events: readonly JudgedEvent[]): Promise<(Result | Held)[]> {
     const rows = await this.database.run(ACCEPT_EVENTS, {
       events: events.map((event) => event.event),
       resources: events.map((event) => event.resource),
@@ -116,6 +147,7 @@ export class PostgresEventStore extends EventStore {
       producerIds: events.map((event) => event.producerId),
       occurredAt: events.map((event) => event.occurredAt?.toISOString()),
       data: events.map((event) => event.data),
+      verdicts: events.map((event) => event.verdicts),
       traceparents: this.tracing.enabled ? events.map((event) => event.traceparent) : undefined,
       hasRoom: this.queue.hasRoom(),
       timeoutMs: this.timeoutMs,
@@ -132,8 +164,10 @@ export class PostgresEventStore extends EventStore {
     const repeated = await this.findRepeated(events, accepted).catch(
       (error: unknown) => new UnavailableError(error),
     );
-    const results: (Acceptance | UnavailableError)[] = [];
-    for (const row of accepted) results[row.ord - 1] = acceptanceOf(row, repeated);
+    const results: (Result | Held)[] = [];
+    for (const row of accepted) {
+      results[row.ord - 1] = row.held ? new Held(row.accountId) : acceptanceOf(row, repeated);
+    }
     return results;
   }
 
@@ -142,7 +176,7 @@ export class PostgresEventStore extends EventStore {
     events: readonly ReportedEvent[],
     rows: readonly EventResultRow[],
   ): Promise<Map<number, KeyRow>> {
-    const repeated = rows.filter((row) => row.refusal === null && !row.fresh);
+    const repeated = rows.filter((row) => row.refusal === null && !row.held && !row.fresh);
     if (repeated.length === 0) return new Map();
     const keyOf = (row: EventResultRow) => {
       const { event, producerId = '' } = events[row.ord - 1] as ReportedEvent;
@@ -173,7 +207,7 @@ function queuedDelivery({ deliveryId: id, webhookId }: ClaimedDeliveryRow): Queu
 function acceptanceOf(
   row: EventResultRow,
   repeated: ReadonlyMap<number, KeyRow> | UnavailableError,
-): Acceptance | UnavailableError {
+): Result {
   if (row.refusal !== null) return { accepted: false, refusal: row.refusal };
   if (row.fresh) {
     return { accepted: true, id: row.eventId, duplicate: false, deliveries: row.deliveries };
@@ -183,4 +217,12 @@ function acceptanceOf(
   // Its retention ended between the two statements. When the producer repeats it, it counts as new.
   if (!first) return new UnavailableError(new Error('the key of a repeated event is gone'));
   return { accepted: true, id: first.eventId, duplicate: true, deliveries: first.deliveries };
+}
+
+/** The results of events whose statement failed when others may have been stored; throws what is no outage. */
+function resultsOf(events: readonly ReportedEvent[]): (error: unknown) => UnavailableError[] {
+  return (error) => {
+    if (error instanceof UnavailableError) return events.map(() => error);
+    throw error;
+  };
 }

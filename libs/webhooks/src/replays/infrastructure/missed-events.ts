@@ -12,10 +12,13 @@ import {
   type JudgedEvent,
   type MissingSubscription,
 } from '../../event-kinds/domain/matching.js';
+import { Filter } from '../../event-kinds/domain/filter.js';
 import { dayAt, dayOf, daysOf, leastIdAt, oldestFirst } from '../../partitions/partition-days.js';
 
-export const FIND_SUBSCRIPTION = statement<{ webhookId: string }, MissingSubscription>(`
-SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+type SubscriptionRow = Omit<MissingSubscription, 'filter'> & { filter: string | null };
+
+export const FIND_SUBSCRIPTION = statement<{ webhookId: string }, SubscriptionRow>(`
+SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource, filter,
   created_at AS "createdAt"
 FROM webhooks WHERE id = @webhookId AND deleted_at IS NULL`);
 
@@ -32,8 +35,10 @@ export async function findNextMissed(
   { webhookId, after: asked, until }: MissedRange,
   limit: number,
 ): Promise<Found<ScannedRow>> {
-  const [subscription] = await run(FIND_SUBSCRIPTION, { webhookId });
-  if (!subscription) return { rows: [] };
+  const [found] = await run(FIND_SUBSCRIPTION, { webhookId });
+  if (!found) return { rows: [] };
+  const filter = found.filter === null ? null : new Filter(found.filter);
+  const subscription: MissingSubscription = { ...found, filter };
   const earliest = leastIdAt(earliestMissed(subscription).getTime());
   const after = asked > earliest ? asked : earliest;
   const oldest = (await daysOf(run, 'events')).at(-1) ?? 0;

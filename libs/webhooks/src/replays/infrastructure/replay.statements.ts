@@ -36,9 +36,9 @@ export const SUBSCRIPTIONS = statement<
 
 /**
  * Selects the `replays` of one subscription or, without `@webhookId`, an account's replays of all its subscriptions.
- * Its statements are not prepared, so that the planner sees which.
+ * Its statements are not prepared, so that the planner sees which. Leaves out those of notices (`tell_of_webhook`).
  */
-const IS_ALIKE = `(webhook_id = @webhookId::bigint
+const IS_ALIKE = `((webhook_id = @webhookId::bigint AND NOT (missed AND event IS NOT NULL))
     OR @webhookId::bigint IS NULL AND webhook_id IS NULL AND account_id = @accountId::bigint)`;
 
 interface NewReplay extends Pick<ReplayFilter, 'states'> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSecretKey } from 'node:crypto';
 import { SecretBox } from '#libs/kernel';
+import { Filter } from '../../event-kinds/domain/filter.js';
 import { HEALTHY, NEXT, NOW } from './subscription-life.js';
 import { Webhook, type WebhookChanges, type WebhookRevision } from './webhook.js';
 import { WebhookSecrets } from './webhook-secrets.js';
@@ -18,6 +19,7 @@ function aWebhook(columns: Partial<Webhook> = {}): Webhook {
     name: null,
     event: 'cdrCreated',
     resource: 'all',
+    ...{ filter: null, filterId: null },
     ...secrets.sealTarget('1', 'https://user:secret@target.example/hook'),
     targetVersion: 1,
     headers: null,
@@ -165,6 +167,16 @@ describe('Webhook.revisedBy', () => {
       ...{ ordered: false, maxPerSecond: null },
       ...{ backlog: true, paceWaits: false },
     });
+  });
+
+  it('compares filters by their text, and has another id for each', () => {
+    const filter = new Filter('{"a":1}');
+    const filtered = aWebhook({ filter, filterId: filter.id });
+    expect(revised(filtered, { filter: new Filter('{"a":1}') })).toEqual({});
+    const other = new Filter('{"a":2}');
+    expect(revised(filtered, { filter: other })).toEqual({ filter: other, filterId: other.id });
+    expect(other.id).not.toBe(filter.id);
+    expect(revised(filtered, { filter: null })).toEqual({ filter: null, filterId: null });
   });
 
   it('cancels nothing when the subscription is already off', () => {

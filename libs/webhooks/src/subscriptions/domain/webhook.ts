@@ -1,5 +1,6 @@
 import { DomainError, type Sealed } from '#libs/kernel';
 import type { EventKind } from '../../event-kinds/domain/event-kinds.js';
+import type { Filter } from '../../event-kinds/domain/filter.js';
 import type { Signature } from './signing-key.js';
 import {
   type DisabledReason,
@@ -22,6 +23,8 @@ export interface WebhookContent {
   event: EventKind;
   /** As `parseResources` returns it. */
   resource: string;
+  /** Which of these events it is for; null for all. */
+  filter: Filter | null;
   /** Includes its user information. */
   targetUrl: string;
   /** JSON text of an object, exactly as it was sent. */
@@ -74,6 +77,9 @@ export class Webhook implements SealedTarget {
   name!: string | null;
   event!: EventKind;
   resource!: string;
+  filter!: Filter | null;
+  /** By which statements know whether a verdict is about the present filter. */
+  filterId!: string | null;
   targetUrl!: string;
   userinfo!: Sealed | null;
   /** Raised with each new target: the health of one does not apply to the next. */
@@ -174,8 +180,9 @@ export class Webhook implements SealedTarget {
   }
 
   private consequencesOf(revision: WebhookRevision): WebhookRevision {
-    const { enabled, targetUrl, paused } = revision;
+    const { enabled, targetUrl, paused, filter } = revision;
     return {
+      ...(filter !== undefined && { filterId: filter?.id ?? null }),
       ...(this.isPacedAfter() && !this.isPacedAfter(revision) && UNPACED),
       ...(paused === true && PAUSED),
       ...(paused === false && resumed(this)),
@@ -200,6 +207,8 @@ export type NewWebhook = Pick<
   | 'name'
   | 'event'
   | 'resource'
+  | 'filter'
+  | 'filterId'
   | 'targetUrl'
   | 'userinfo'
   | 'payload'

@@ -46,6 +46,7 @@ export const aContent = (fields: Partial<WebhookContent> = {}): WebhookContent =
   name: null,
   event: 'cdrCreated',
   resource: 'all',
+  filter: null,
   targetUrl: 'https://user:pass@target.example/',
   payload: null,
   enabled: true,

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Page, Sealed, Transactions } from '#libs/kernel';
+import { Filter } from '../../event-kinds/domain/filter.js';
 import { NEXT } from './subscription-life.js';
 import type { NewWebhook, SealedKey } from './webhook.js';
 import type { WebhookFilter, WebhooksRepository } from './webhooks.repository.js';
@@ -22,6 +23,8 @@ export function webhooksRepositoryContract(underTest: WebhooksUnderTest): void {
     name: 'hook',
     event: 'cdrCreated',
     resource: 'all',
+    filter: new Filter('{"a":1}'),
+    filterId: 'one',
     targetUrl: 'https://***@target.example/',
     userinfo: 'user:pass' as Sealed,
     payload: '{"a":1}',

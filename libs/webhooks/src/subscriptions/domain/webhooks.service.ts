@@ -116,6 +116,7 @@ export class WebhooksService {
     const { accountId, applicationId } = level;
     const webhook = {
       ...others,
+      filterId: content.filter?.id ?? null,
       ...this.secrets.sealTarget(accountId, targetUrl),
       headers: this.secrets.sealHeaders({ accountId, headers: null }, headers),
       ...this.newKey(accountId, signature).stored,

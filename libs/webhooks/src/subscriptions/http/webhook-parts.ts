@@ -82,6 +82,17 @@ function givenNames(given: Partial<Record<keyof RetryPolicy, unknown>>): (keyof 
   return names.filter((name) => given[name] !== undefined && given[name] !== null);
 }
 
+/** A filter in a request body; `filterPart` has its rules. */
+export const FILTER = {
+  clearable: true,
+  raw: true,
+  about:
+    "Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each " +
+    'with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does ' +
+    'not match: a member that is not there, or a value of another type. Numbers are compared exactly.',
+  example: { direction: 'in', duration: { gte: 60 }, 'caller.country': ['US', 'CA'] },
+};
+
 const HEADERS = anyObject({
   maxProperties: MAX_HEADERS,
   propertyNames: { pattern: HEADER_NAME },

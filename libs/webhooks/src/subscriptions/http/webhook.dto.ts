@@ -22,8 +22,15 @@ import {
   targetUrlPart,
 } from '../domain/target-url.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from '../domain/webhooks.service.js';
+import { Filter, filterPart } from '../../event-kinds/domain/filter.js';
 import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
-import { GivenHeaders, GivenRetryPolicy, NewHeaders, retryPolicyOf } from './webhook-parts.js';
+import {
+  FILTER,
+  GivenHeaders,
+  GivenRetryPolicy,
+  NewHeaders,
+  retryPolicyOf,
+} from './webhook-parts.js';
 import { SignatureSchema } from './webhook.view.js';
 
 const MAX_NAME = 255;
@@ -102,6 +109,10 @@ class WebhookDto {
   })
   @Is(payload)
   payload?: string | null;
+
+  @Field(FILTER)
+  @Is(filterPart)
+  filter?: string | null;
 
   @Field({ about: 'When false, nothing is sent. True at first.', example: true })
   @Is(flag())
@@ -194,6 +205,7 @@ export class CreateWebhookDto extends WebhookDto {
       resource: parseResources(this.resource) ?? this.resource,
       targetUrl: this.targetUrl,
       payload: this.payload ?? null,
+      filter: filterOf(this.filter) ?? null,
       enabled: this.enabled ?? true,
       retry: this.retry ? retryPolicyOf(this.retry) : null,
       headers: this.headers ?? null,
@@ -242,6 +254,7 @@ export class UpdateWebhookDto extends WebhookDto {
       resource: this.resource === undefined ? undefined : parseResources(this.resource),
       targetUrl: this.targetUrl,
       payload: this.payload,
+      filter: filterOf(this.filter),
       enabled: this.enabled,
       retry: this.retry && retryPolicyOf(this.retry),
       headers: this.headers,
@@ -251,4 +264,8 @@ export class UpdateWebhookDto extends WebhookDto {
       ordered: this.ordered === null ? false : this.ordered,
     };
   }
+}
+
+function filterOf(json: string | null | undefined): Filter | null | undefined {
+  return typeof json === 'string' ? Filter.of(json) : json;
 }

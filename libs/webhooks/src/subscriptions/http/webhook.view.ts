@@ -30,6 +30,10 @@ const DISABLED_REASONS: Record<DisabledReason, string> = {
   failing: `every attempt failed for ${String(FAILING_DAYS)} days`,
 };
 
+const FilterSchema = schema.anyObject("Conditions on the events' `data`, all of which must hold.", {
+  duration: { gte: 60 },
+});
+
 const SECRET = schema.text(
   'The secret of `hmac-sha256` (Standard Webhooks 1.0.0).',
   'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -103,6 +107,7 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
     ),
     ({ payload }) => payload && new RawJson(payload),
   ),
+  filter: computed(optional(FilterSchema), ({ filter }) => filter && new RawJson(filter.text)),
   enabled: schema.flag('When false, nothing is sent.', true),
   createdAt: schema.time('When it was made.'),
   updatedAt: schema.time('When a field last got another value.'),

@@ -60,6 +60,7 @@ const examples = {
     resource: 'call, sms',
     targetUrl: 'https://user:password@hooks.example.com:8443/switchhook?from=switchhook',
     payload: { order: 4711, tags: ['shop'] },
+    filter: { direction: 'in', duration: { gte: 60, not: 3600 }, 'caller.country': ['US', 'CA'] },
     enabled: true,
     retry: { schedule: [10, 60, 600], timeoutMs: 5_000 },
     headers: { 'X-Api-Key': 'f2c1a0b9', 'X-Tenant': 'shop 42' },
@@ -72,7 +73,8 @@ const examples = {
 
 const changes = {
   switchOff: { enabled: false },
-  clear: { name: null, payload: null, retry: null, headers: null },
+  clear: { name: null, payload: null, filter: null, retry: null, headers: null },
+  filter: { filter: { status: { not: ['delivered', null] }, to: { prefix: '+1' } } },
   otherHeaders: { headers: { 'X-Api-Key': 'f2c1a0b9' } },
   noRetry: { retry: { schedule: [] } },
   pace: { maxPerSecond: 10, maxConcurrent: 2, ordered: false },

@@ -23,6 +23,7 @@ const content: WebhookContent = {
   payload: null,
   enabled: true,
   retry: null,
+  filter: null,
   headers: { A: 'first', B: 'kept' },
   signature: 'hmac-sha256',
   maxPerSecond: null,

@@ -2,6 +2,7 @@ import { EntitySchema, type QueryDeepPartialEntity } from 'typeorm';
 import { identityColumn } from '#libs/runtime';
 import { Webhook } from '../domain/webhook.js';
 import { NEXT, NOW } from '../domain/subscription-life.js';
+import { Filter } from '../../event-kinds/domain/filter.js';
 
 /** Maps {@link Webhook} to its table. Indexes and checks are only in the migrations. */
 export const WebhookSchema = new EntitySchema<Webhook>({
@@ -21,6 +22,15 @@ export const WebhookSchema = new EntitySchema<Webhook>({
     // Not jsonb: the headers are shown in the order in which they were given.
     headers: { type: 'json', nullable: true },
     payload: { type: 'text', nullable: true },
+    filter: {
+      type: 'text',
+      nullable: true,
+      transformer: {
+        from: (text: string | null) => (text === null ? null : new Filter(text)),
+        to: (filter?: Filter | null) => filter?.text ?? null,
+      },
+    },
+    filterId: { name: 'filter_id', type: 'text', nullable: true },
     enabled: { type: 'boolean' },
     disabledReason: { name: 'disabled_reason', type: 'text', nullable: true },
     disabledAt: { name: 'disabled_at', type: 'timestamptz', nullable: true },

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import {
+  inside,
+  isStorable,
+  type Part,
+  partOf,
+  type Problem,
+  rawElements,
+  rawMembers,
+  typed,
+} from '#libs/kernel';
+import { type Condition, CONDITION_RULES, conditionOf, NOT_STORABLE } from './filter-condition.js';
+import { PathScan } from './filter-scan.js';
+
+/** Limits of a filter: members, names in a path, bytes of its text. */
+const MAX_MEMBERS = 10;
+const MAX_NAMES = 5;
+const MAX_BYTES = 4 << 10;
+
+/**
+ * Which events a subscription is for, judged by their data: conditions by paths, all of which must hold. This is the
+ * only place that judges data; statements get its verdicts.
+ */
+export class Filter {
+  /** Compiled when it is first used, because lists of subscriptions only show it. */
+  private compiled: Filters | undefined;
+
+  /** @param text of a valid filter, as {@link Filter.of} makes it */
+  constructor(readonly text: string) {}
+
+  /** The filter in the JSON text of a valid one; null if it has no conditions. */
+  static of(json: string): Filter | null {
+    const text = compact(json);
+    return text === '{}' ? null : new Filter(text);
+  }
+
+  /** Changes with its content, and only with it. */
+  get id(): string {
+    return createHash('sha256').update(this.text).digest('base64url').slice(0, 22);
+  }
+
+  /** Whether the data of an event meet the filter. @param data JSON text */
+  matches(data: string): boolean {
+    this.compiled ??= new Filters([this]);
+    return this.compiled.judge(data)[0] === true;
+  }
+
+  /** Filters with the same text are equal. */
+  toJSON(): string {
+    return this.text;
+  }
+}
+
+/** Several filters, which read the data of an event together. */
+export class Filters {
+  private readonly scan: PathScan;
+  private readonly conditions: Condition[][];
+
+  constructor(filters: readonly Filter[]) {
+    const members = filters.map(({ text }) => [...rawMembers(text)]);
+    this.scan = new PathScan(members.flatMap((of) => of.map(([path]) => path)));
+    this.conditions = members.map((of) => of.map(([, json]) => conditionOf(json, isValid)));
+  }
+
+  /** Whether the data of an event meet each filter. @param data JSON text */
+  judge(data: string): boolean[] {
+    const values = this.scan.valuesIn(data).values();
+    return this.conditions.map((all) => {
+      const verdicts = all.map((condition) => condition(values.next().value));
+      return verdicts.every((verdict) => verdict === true);
+    });
+  }
+}
+
+const isValid = (): never => {
+  throw new Error('a stored filter is not valid');
+};
+
+const TEXT = typed(
+  'must be a JSON object',
+  (json): json is string => typeof json === 'string' && json.startsWith('{'),
+  {
+    type: 'object',
+    maxProperties: MAX_MEMBERS,
+    propertyNames: { pattern: `^[^.]+(?:\\.[^.]+){0,${MAX_NAMES - 1}}$` },
+    additionalProperties: { description: CONDITION_RULES },
+  },
+).and(
+  'length',
+  `must have at most ${MAX_BYTES} bytes of JSON text`,
+  (json) => Buffer.byteLength(json) <= MAX_BYTES,
+);
+
+const TOO_MANY: Problem = { code: 'length', says: `must have at most ${MAX_MEMBERS} members` };
+const BAD_PATH: Problem = {
+  code: 'format',
+  says: `must be a name, or up to ${MAX_NAMES} names joined by dots`,
+};
+
+/** The JSON text of a filter in a request body. */
+export const filterPart: Part<string> = partOf(
+  TEXT.schema,
+  (given) => {
+    const problems = TEXT.check(given);
+    return problems.length > 0 ? problems : problemsOf([...rawMembers(given as string)]);
+  },
+  TEXT.wording,
+);
+
+function problemsOf(members: readonly [path: string, json: string][]): Problem[] {
+  if (members.length > MAX_MEMBERS) return [TOO_MANY];
+  return members.flatMap(([path, json]) => {
+    if (!isPath(path)) return inside(path, [BAD_PATH]);
+    if (!isStorable(path)) return inside(path, [NOT_STORABLE]);
+    const problems: Problem[] = [];
+    conditionOf(json, (problem, at = []) => problems.push({ ...problem, path: at }));
+    return inside(path, problems);
+  });
+}
+
+function isPath(path: string): boolean {
+  const names = path.split('.');
+  return names.length <= MAX_NAMES && !names.includes('');
+}
+
+/** The same JSON text without blanks and repeated members. Numbers stay as they were written. */
+function compact(json: string): string {
+  switch (json.trimStart().charAt(0)) {
+    case '{': {
+      const members = [...rawMembers(json)];
+      return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${compact(value)}`).join(',')}}`;
+    }
+    case '[':
+      return `[${rawElements(json).map(compact).join(',')}]`;
+    case '"':
+      return JSON.stringify(JSON.parse(json));
+    default:
+      return json;
+  }
+}

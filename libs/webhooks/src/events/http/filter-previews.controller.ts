@@ -1,0 +1,68 @@
+import { Controller, HttpCode, Param, Post } from '@nestjs/common';
+import {
+  type Answer,
+  computed,
+  FairReads,
+  type FairRead,
+  Field,
+  Is,
+  JsonBody,
+  schema,
+  shown,
+  viewOf,
+} from '#libs/http';
+import type { Principal } from '#libs/identity';
+import { CurrentUser } from '#libs/identity/http';
+import { Filter, filterPart } from '../../event-kinds/domain/filter.js';
+import { FILTER } from '../../subscriptions/http/webhook-parts.js';
+import {
+  type FilterPreview,
+  FilterPreviewsService,
+  MAX_PREVIEWED,
+} from '../domain/filter-previews.service.js';
+import { EventView } from './event.view.js';
+
+/** `POST /v1/webhooks/:id/filter/preview` */
+class FilterPreviewRequestDto {
+  @Field({ ...FILTER, clearable: false, required: true })
+  @Is(filterPart)
+  filter!: string;
+}
+
+const ExampleView = EventView.without('data');
+
+/** What a filter would do. */
+export const FilterPreviewView = viewOf<FilterPreview>()('FilterPreview', {
+  events: schema.integer(
+    `How many events were looked at: the newest ${MAX_PREVIEWED.toLocaleString('en')} that the subscription is for, or ` +
+      'fewer if there are fewer or they are long.',
+    MAX_PREVIEWED,
+  ),
+  matching: schema.integer('How many of them match the filter.', 37),
+  since: schema.optional(schema.time('When the oldest of them was accepted.')),
+  examples: computed(
+    {
+      ...schema.arrayOf(EventView.schema),
+      description: 'The newest ones that match, ten at most.',
+    },
+    ({ examples }, href) => examples.map((event) => ExampleView.show(event, href)),
+  ),
+});
+
+/** Shows what a filter would do to a customer's subscription. */
+@Controller('v1/webhooks/:id/filter/preview')
+export class FilterPreviewsController {
+  constructor(private readonly previews: FilterPreviewsService) {}
+
+  @Post()
+  @HttpCode(200)
+  async preview(
+    @Param('id') webhookId: string,
+    @CurrentUser() { userId }: Principal,
+    @JsonBody(FilterPreviewRequestDto) { filter }: FilterPreviewRequestDto,
+    @FairReads() readFairly: FairRead,
+  ): Promise<Answer> {
+    const read = () => this.previews.preview(userId, webhookId, Filter.of(filter));
+    return shown(FilterPreviewView, await readFairly(read));
+  }
+}
