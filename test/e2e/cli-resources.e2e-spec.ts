@@ -155,6 +155,17 @@ describe('webhooks', () => {
     expect((await json<Schemas['Webhook']>('webhooks', 'show', id)).retry).toEqual({
       timeoutMs: 5_000,
     });
+    const filter = '{"id":12345678901234567890}';
+    await ok('webhooks', 'update', id, '--filter', filter, '--max-per-second', '10', '--ordered');
+    expect(await ok('webhooks', 'show', id)).toContain(`\nfilter\t${filter}\n`);
+    const paced = await json<Schemas['Webhook']>('webhooks', 'show', id);
+    expect(paced).toMatchObject({ maxPerSecond: 10, ordered: true });
+    await ok('webhooks', 'update', id, '--no-filter', '--no-max-per-second', '--no-ordered');
+    await ok('webhooks', 'update', id, '--max-concurrent', '2');
+    const unpaced = await json<Schemas['Webhook']>('webhooks', 'show', id);
+    expect(unpaced).toMatchObject({ maxConcurrent: 2 });
+    const removed = ['filter', 'maxPerSecond', 'ordered'];
+    expect(Object.keys(unpaced).filter((name) => removed.includes(name))).toEqual([]);
     await ok('webhooks', 'update', id, '--resource', 'call,sms', '--no-payload', '--no-retry');
     const changed = await json<Schemas['Webhook']>('webhooks', 'show', id);
     expect(changed).toMatchObject({ resource: 'call,sms' });
@@ -244,6 +255,8 @@ describe('webhooks', () => {
 
   it.each([
     [['--payload', '{geheim'], "error: option '--payload' must be JSON"],
+    [['--filter', '{geheim'], "error: option '--filter' must be JSON"],
+    [['--max-per-second', '0'], 'It must be a whole number from 1 to 1000.'],
     [['--target-url', 'https://a:geheim@b.example/'], 'must have no credentials'],
     [['--event', 'cdr'], 'Allowed choices are '],
     [['--signature', 'md5'], 'Allowed choices are hmac-sha256, ed25519.'],

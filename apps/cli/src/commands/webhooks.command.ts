@@ -3,7 +3,7 @@ import { idOf, type Schemas } from '#libs/client';
 import { EVENT_KINDS } from '#libs/webhooks/domain';
 import { type ApiOptions, apiOf, withApiOptions } from '../api/api-connection.js';
 import { pagesOf } from '../api/lists.js';
-import { example, numericId } from '../arguments.js';
+import { example, numericId, wholeNumber } from '../arguments.js';
 import { confirm, type ConfirmOptions, mustAsk, withYes } from '../confirmation.js';
 import { type OutputOptions, print } from '../output.js';
 import { type BodyOptions, bodyOf, jsonOption, orNull, withFromFile } from '../request-body.js';
@@ -27,7 +27,11 @@ interface Fields extends Options, BodyOptions {
   resource?: string;
   targetUrl?: string;
   payload?: string | false;
+  filter?: string | false;
   retry?: string | false;
+  maxPerSecond?: number | false;
+  maxConcurrent?: number | false;
+  ordered?: boolean;
   enabled?: boolean;
   signature?: string;
 }
@@ -72,7 +76,10 @@ export function addWebhooksCommands(program: Command): void {
   const update = withFields(webhooks.command('update'))
     .option('--no-name', 'remove it')
     .option('--no-payload', 'remove it')
-    .option('--no-retry', 'retry like the installation');
+    .option('--no-filter', 'remove it')
+    .option('--no-retry', 'retry like the installation')
+    .option('--no-max-per-second', 'remove it')
+    .option('--no-max-concurrent', 'remove it');
   withApiOptions(update, 'account')
     .argument('<id>', ID, numericId)
     .description('change fields of a subscription')
@@ -93,7 +100,12 @@ function withFields(command: Command): Command {
     .option('--resource <resources>', 'what the events are about: all, or a list such as call,sms')
     .option('--target-url <url>', 'where to; with credentials in it, use --from-file')
     .option('--payload <json>', 'an object that each notification contains')
+    .option('--filter <json>', 'conditions on the data, such as {"duration": {"gte": 60}}')
     .option('--retry <json>', 'such as {"schedule": [10, 60], "timeoutMs": 5000}')
+    .option('--max-per-second <n>', 'the most notifications in a second', wholeNumber(1, 1_000))
+    .option('--max-concurrent <n>', 'the most calls in flight', wholeNumber(1, 1_000))
+    .option('--ordered', 'send one at a time, in the order of acceptance')
+    .option('--no-ordered', 'send them at the same time')
     .addOption(
       new Option('--signature <method>', 'how notifications are signed').choices(SIGNATURES),
     )
@@ -103,7 +115,8 @@ function withFields(command: Command): Command {
 }
 
 function bodyOfFields(options: Fields, command: Command): Promise<string> {
-  const { name, event, resource, targetUrl, payload, retry, enabled, signature } = options;
+  const { name, event, resource, targetUrl, payload, filter, retry, enabled, signature } = options;
+  const { maxPerSecond, maxConcurrent, ordered } = options;
   if (targetUrl !== undefined && hasCredentials(targetUrl)) {
     command.error(
       "error: option '--target-url' must have no credentials, which other users of this machine could see: use --from-file",
@@ -111,10 +124,16 @@ function bodyOfFields(options: Fields, command: Command): Promise<string> {
   }
   const json = {
     payload: jsonOption('payload', payload, command),
+    filter: jsonOption('filter', filter, command),
     retry: jsonOption('retry', retry, command),
   };
-  const fields = { name: orNull(name), event, resource, targetUrl, ...json, enabled, signature };
-  return bodyOf(fields, options, command);
+  const pace = {
+    maxPerSecond: orNull(maxPerSecond),
+    maxConcurrent: orNull(maxConcurrent),
+    ordered,
+  };
+  const fields = { name: orNull(name), event, resource, targetUrl, ...json, ...pace };
+  return bodyOf({ ...fields, enabled, signature }, options, command);
 }
 
 function hasCredentials(text: string): boolean {
