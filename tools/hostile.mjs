@@ -8,6 +8,7 @@ const { values } = parseArgs({ options: { seconds: { type: 'string', default: '3
 runVitest(
   [
     'test/e2e/hostile-clients.e2e-spec.ts',
+    'test/e2e/hostile-filters.e2e-spec.ts',
     'test/e2e/hostile-strangers.e2e-spec.ts',
     'test/e2e/hostile-targets.e2e-spec.ts',
     '--no-file-parallelism',

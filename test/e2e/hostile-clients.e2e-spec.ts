@@ -151,6 +151,13 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
     },
   ],
   [
+    'repeatedly tries a filter on its events',
+    () => {
+      const filter = { 'a.b.c.d.e': Array.from({ length: 500 }, (_, index) => index) };
+      return repeated(20, `POST /v1/webhooks/${toldOf}/filter/preview`, { filter });
+    },
+  ],
+  [
     'opens streams and disconnects before they begin or soon after',
     () => [{ connections: 40, bytes: get('/v1/stream'), leavesWithinMs: 500 }],
   ],
