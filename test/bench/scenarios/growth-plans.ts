@@ -21,6 +21,8 @@ const NOT_REACHED: Record<string, string> = {
       'it runs, but without its name, and with a text that a function composes',
     ]),
   ),
+  'pending.have-earlier': 'ordered deliveries of the day before yesterday wait',
+  'pending.release-place': 'a worker stops before it sends a delivery that holds a place',
   'pending.existing': 'a worker lost its lease before it recorded an outcome',
   'replays.add_parts': 'a worker of an earlier version began the replay',
   'sessions.use': 'a session is used a minute after it began, or later',
@@ -75,11 +77,13 @@ export async function faultsOfStatements(
   ];
 }
 
-/** Deliveries whose first attempt fails, and some without a reachable target. */
+/** Deliveries whose first attempt fails, and some without a reachable target, also of a subscription with a pace. */
 async function fail(deployment: Deployment): Promise<void> {
   const [second] = (await deployment.accounts(1, 'second')) as [Account];
   const webhook = { event: 'cdrCreated', resource: 'call', targetUrl: CLOSED };
-  await deployment.call('POST', '/v1/webhooks', second.authorization, webhook);
+  for (const pace of [{}, { maxConcurrent: 2 }]) {
+    await deployment.call('POST', '/v1/webhooks', second.authorization, { ...webhook, ...pace });
+  }
   await deployment.store([second], 100);
 }
 

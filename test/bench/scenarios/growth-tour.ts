@@ -164,9 +164,11 @@ function pathOf({ method, path }: DescribedOperation, { ids }: Known): string {
 
 /** Uses each filter alone, and each state. */
 function searchesOf(api: DescribedApi, operation: DescribedOperation, { ids }: Known): string[] {
+  // The load by account covers seven days at most.
+  const days = operation.path === '/v1/overview/accounts' ? 6 : 20;
   const values: Record<string, string[]> = {
     state: STATES,
-    since: [ago(20 * 24 * HOUR_MS)],
+    since: [ago(days * 24 * HOUR_MS)],
     until: [ago(HOUR_MS)],
     limit: ['100'],
     after: [],
