@@ -149,6 +149,26 @@ describe('a connection with known credentials', () => {
     connectAll(OF_ADDRESS, () => '198.51.100.7');
     expect(known.destroyed).toBe(true);
   });
+
+  it('does not count what it sent with them when a request on it has others', () => {
+    const known = connect('198.51.100.7');
+    for (let sent = 0; sent < 2 * MAX_BYTES; sent += MAX_BYTES_OF_ADDRESS) {
+      const { request, answered } = known.sends(MAX_BYTES_OF_ADDRESS);
+      vouchFor(request);
+      answered();
+    }
+    noteStranger(known.sends(100).request);
+    expect(known.destroyed).toBe(false);
+  });
+
+  it('counts all that is sent with others, from the first byte', () => {
+    const known = connect('198.51.100.7');
+    const { request, answered } = known.sends(100);
+    vouchFor(request);
+    answered();
+    noteStranger(known.sends(MAX_BYTES_OF_ADDRESS).request);
+    expect(known.destroyed).toBe(true);
+  });
 });
 
 it('drops the head of a refused request before its answer is sent', () => {

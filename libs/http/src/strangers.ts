@@ -21,7 +21,7 @@ interface Stranger {
   counts: boolean;
   group: string;
   bytes: number;
-  /** Unanswered requests. */
+  /** Unanswered requests, also those with valid credentials. */
   requests: number;
   /** Bytes received on the connection when the last request was answered. */
   answeredAt: number;
@@ -68,12 +68,13 @@ class Strangers {
     this.add(stranger, this.groupOf(socket.remoteAddress));
   }
 
-  /** Counts a request whose sender is not authenticated yet. */
+  /** Notes a request until it is answered, and counts it unless its connection has valid credentials. */
   begin(stranger: Stranger, response: ServerResponse): void {
     stranger.requests += 1;
     response.once('close', () => {
       stranger.requests -= 1;
-      if (stranger.requests > 0) return;
+      if (stranger.counts && stranger.requests > 0) return;
+      // What an account has sent never counts, should a later request have no valid credentials.
       stranger.answeredAt = stranger.socket.bytesRead;
       if (stranger.counts) this.add(stranger, this.groupOf(stranger.socket.remoteAddress));
     });
@@ -152,7 +153,7 @@ export function limitStrangers(
   server.prependListener('connection', (socket: Socket) => strangers.meet(socket));
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     const [, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
-    if (stranger?.counts === true) strangers.begin(stranger, response);
+    if (stranger) strangers.begin(stranger, response);
   });
 }
 
@@ -170,11 +171,8 @@ export function vouchFor({ socket }: Request): void {
 
 /** Counts the connection of an unauthenticated request. A proxy's connection carries requests of many clients. */
 export function noteStranger(request: Request): void {
-  const { socket, res: response } = request;
-  const [strangers, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
-  if (!strangers || !stranger || !response) return;
-  strangers.add(stranger, strangers.groupOf(request.ip));
-  if (stranger.requests === 0) strangers.begin(stranger, response);
+  const [strangers, stranger] = (request.socket as KnownSocket)[STRANGER] ?? [];
+  if (strangers && stranger) strangers.add(stranger, strangers.groupOf(request.ip));
 }
 
 /**
