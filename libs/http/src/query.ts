@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import {
   type FieldFault,
   isNumericId,
+  isStorable,
   isUuid,
   oneOf,
   type Page,
@@ -28,6 +29,9 @@ const FLAG = oneOf(['true', 'false']);
 const idThat = (isId: (text: string) => boolean) => string().and('format', 'must be an id', isId);
 const NUMERIC_ID = idThat(isNumericId);
 const UUID = idThat(isUuid);
+
+/** A text that no row has, because every text that filters compare is shorter. */
+const UNKNOWN = '?'.repeat(256);
 
 /** A whole number from 1, as a text. */
 export function numberUpTo(most: number): Part<string> {
@@ -69,20 +73,15 @@ export class QueryReader {
 
   constructor(private readonly request: Request) {}
 
-  /** Any text. */
+  /** A text that stored ones are compared with. One that PostgreSQL cannot store finds nothing. */
   text(name: string): string | undefined {
-    this.known.add(name);
-    const value = this.request.query[name];
-    if (value === undefined) return undefined;
-    // Replaced, because PostgreSQL refuses such text. No row contains it, so it finds nothing.
-    if (typeof value === 'string') return value.replaceAll('\0', '\ufffd').toWellFormed();
-    this.fault(name, { code: 'not_allowed', says: 'must be given only once' });
-    return undefined;
+    const value = this.sent(name);
+    return value === undefined || isStorable(value) ? value : UNKNOWN;
   }
 
   /** A text that must be valid. */
   valid<Value extends string>(name: string, part: Part<Value>): Value | undefined {
-    const value = this.text(name);
+    const value = this.sent(name);
     return this.isValid(name, value, part) ? value : undefined;
   }
 
@@ -106,7 +105,7 @@ export class QueryReader {
 
   time(name: string): Date | undefined {
     // In a query, + stands for a blank, and many clients do not escape the one before an offset.
-    const value = this.text(name)?.replace(/ (?=\d{2}:\d{2}$)/, '+');
+    const value = this.sent(name)?.replace(/ (?=\d{2}:\d{2}$)/, '+');
     return this.isValid(name, value, TIME) ? parseTime(value) : undefined;
   }
 
@@ -146,6 +145,14 @@ export class QueryReader {
       this.faults.push(...unknownFaults(names, [...this.known], (name) => name));
     }
     if (this.faults.length > 0) throw new ValidationError(this.faults);
+  }
+
+  private sent(name: string): string | undefined {
+    this.known.add(name);
+    const value = this.request.query[name];
+    if (value === undefined || typeof value === 'string') return value;
+    this.fault(name, { code: 'not_allowed', says: 'must be given only once' });
+    return undefined;
   }
 
   private isValid<Value extends string>(

@@ -1,8 +1,8 @@
 import type { Parameters } from '#libs/http';
-import { text } from '#libs/kernel';
+import { storableText } from '#libs/kernel';
 
 /** A text to look for in the data of events. A shorter one would be in most of them. */
-export const CONTAINED_TEXT = text(200, 3);
+export const CONTAINED_TEXT = storableText(200, 3);
 
 /** The filter `contains` of events, and of deliveries. */
 export const CONTAINS: Parameters[string] = {
