@@ -3,10 +3,11 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApplicationDeletions, ApplicationsModule } from '#libs/applications';
 import { IdentityModule } from '#libs/identity';
 import { OutboundPolicy } from '#libs/outbound';
-import { SecretsModule } from '#libs/runtime';
+import { CONFIG, type Config, SecretsModule } from '#libs/runtime';
 import { ActivityModule } from '../activity/activity.module.js';
 import { RecentActivityReader } from './recent-activity.js';
 import { TargetPolicy } from './domain/target-url.js';
+import { PaceLimits } from './domain/webhook.js';
 import { WebhookSecrets } from './domain/webhook-secrets.js';
 import { WebhooksRepository } from './domain/webhooks.repository.js';
 import { WebhooksService } from './domain/webhooks.service.js';
@@ -28,6 +29,11 @@ import { WebhookSchema } from './infrastructure/webhook.schema.js';
     WebhookSecrets,
     SecretsReencryption,
     { provide: TargetPolicy, useClass: OutboundPolicy },
+    {
+      provide: PaceLimits,
+      inject: [CONFIG],
+      useFactory: (config: Config): PaceLimits => ({ maxConcurrent: config.DELIVERY_CONCURRENCY }),
+    },
     { provide: WebhooksRepository, useClass: TypeOrmWebhooksRepository },
     RecentActivityReader,
   ],

@@ -252,8 +252,17 @@ export function scheduleOf(
   return policy?.schedule?.map((seconds) => seconds * 1_000) ?? configured;
 }
 
-/** Limits of `maxPerSecond`. Those of `maxConcurrent` are 1 and the operator's DELIVERY_CONCURRENCY. */
+/** Limits of `maxPerSecond`. Those of `maxConcurrent` are 1 and that of the {@link PaceLimits}. */
 export const PER_SECOND = { min: 1, max: 1_000 };
+
+/** What the operator allows a subscription. */
+export abstract class PaceLimits {
+  abstract readonly maxConcurrent: number;
+}
+
+/** The fault of a `maxConcurrent` beyond the {@link PaceLimits}. */
+export const TOO_CONCURRENT =
+  'must not be greater than DELIVERY_CONCURRENCY of this installation';
 
 /** Limit at account level, and for each application (specification, section 8). */
 export const MAX_WEBHOOKS = 10;

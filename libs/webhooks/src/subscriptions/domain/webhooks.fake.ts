@@ -28,6 +28,7 @@ export function webhooksOnFakes() {
   const key = { id: 'k1', key: createSecretKey(Buffer.alloc(32)) };
   const secrets = new WebhookSecrets(new SecretBox([key]));
   const policy = new FakeTargetPolicy();
+  const pace = { maxConcurrent: 50 };
   const activity = new FakeActivity();
   const webhooks = new WebhooksService(
     repository,
@@ -36,9 +37,10 @@ export function webhooksOnFakes() {
     transactions,
     audit,
     policy,
+    pace,
     activity,
   );
-  return { webhooks, activity, applications, repository, secrets, policy, transactions, audit };
+  return { webhooks, activity, applications, repository, secrets, policy, pace, transactions, audit };
 }
 
 /** The content of a subscription. */

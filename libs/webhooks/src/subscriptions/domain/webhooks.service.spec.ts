@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NotFoundError, PreconditionFailedError, ValidationError } from '#libs/kernel';
-import { MAX_WEBHOOKS, type WebhookChanges, WebhookLimitReachedError } from './webhook.js';
+import {
+  MAX_WEBHOOKS,
+  TOO_CONCURRENT,
+  type WebhookChanges,
+  WebhookLimitReachedError,
+} from './webhook.js';
 import { aContent, webhooksOnFakes } from './webhooks.fake.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from './webhooks.service.js';
 
@@ -150,6 +155,14 @@ describe('an update', () => {
     await expect(update(id, { targetUrl: `${targetUrl}new` })).rejects.toThrow(PRIVATE_TARGET);
     const unknown = update('999', { targetUrl: `${targetUrl}new` });
     await expect(unknown).rejects.toThrow(PRIVATE_TARGET);
+  });
+
+  it('keeps a stored maxConcurrent that is beyond the limit now, and refuses a new one', async () => {
+    const id = await aWebhook({ maxConcurrent: 8 });
+    fakes.pace.maxConcurrent = 4;
+    await update(id, { maxConcurrent: 8, name: 'x' });
+    expect(await webhooks.get(ACCOUNT, id)).toMatchObject({ name: 'x', maxConcurrent: 8 });
+    await expect(update(id, { maxConcurrent: 5 })).rejects.toThrow(TOO_CONCURRENT);
   });
 
   it.each<[string, WebhookChanges, string]>([

@@ -21,6 +21,8 @@ import { newSigningKey, type Signature } from './signing-key.js';
 import { hasTargetHost, hasTargetPort, isMaskedTargetUrl, TargetPolicy } from './target-url.js';
 import {
   MAX_WEBHOOKS,
+  PaceLimits,
+  TOO_CONCURRENT,
   type Webhook,
   type WebhookChanges,
   type WebhookContent,
@@ -61,6 +63,7 @@ export class WebhooksService {
     private readonly transactions: Transactions,
     private readonly audit: AuditTrail,
     private readonly targets: TargetPolicy,
+    private readonly pace: PaceLimits,
     private readonly activity: Activity,
   ) {}
 
@@ -161,6 +164,7 @@ export class WebhooksService {
         changes.resource === undefined ? 'event' : 'resource',
       );
       const revision = webhook.revisedBy(changes, this.secrets);
+      this.refuseConcurrency(revision.maxConcurrent);
       const faults = bidiFaults({ name: revision.name, targetUrl: newTarget ? targetUrl : null });
       if (faults.length > 0) throw new ValidationError(faults);
       const newKey = signature !== undefined && signature !== webhook.signature;
@@ -266,6 +270,12 @@ export class WebhooksService {
     if (mayHavePort && hasTargetHost(url, this.targets)) return;
     const fault = mayHavePort ? PRIVATE_TARGET : RESERVED_PORT;
     throw ValidationError.of('targetUrl', 'not_allowed', `targetUrl ${fault}.`);
+  }
+
+  /** @param changed a new value: the present one is always accepted, even if the limit has since been lowered */
+  private refuseConcurrency(changed: number | null | undefined): void {
+    if ((changed ?? 0) <= this.pace.maxConcurrent) return;
+    throw ValidationError.of('maxConcurrent', 'not_allowed', `maxConcurrent ${TOO_CONCURRENT}.`);
   }
 }
 

@@ -12,6 +12,7 @@ import { type Signature, SIGNATURES } from '../domain/signing-key.js';
 import {
   PER_SECOND,
   type RetryPolicy,
+  TOO_CONCURRENT,
   type WebhookChanges,
   type WebhookContent,
 } from '../domain/webhook.js';
@@ -147,8 +148,9 @@ class WebhookDto {
   })
   @Is(integer({ min: 1, max: 1_000 }), {
     code: 'not_allowed',
-    says: 'must not be greater than DELIVERY_CONCURRENCY of this installation',
-    holds: (value, { config }) => value <= config.DELIVERY_CONCURRENCY,
+    says: TOO_CONCURRENT,
+    // On a change, the service checks this, because it knows whether the value changes.
+    holds: (value, { config, isNew }) => !isNew || value <= config.DELIVERY_CONCURRENCY,
   })
   maxConcurrent?: number | null;
 
