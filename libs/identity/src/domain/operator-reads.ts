@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Actor, actAs, type AuditEntry, AuditTrail, Transactions } from '#libs/kernel';
 import type { Principal } from './logins.js';
+import { UsersRepository } from './user.js';
 
 /** What an operator has read: a list of an account, whose id is then the resource's, or one resource. */
 interface Read extends Pick<AuditEntry, 'resourceId'> {
@@ -14,11 +15,16 @@ export class OperatorReads {
   constructor(
     private readonly transactions: Transactions,
     private readonly audit: AuditTrail,
+    private readonly users: UsersRepository,
   ) {}
 
-  /** Call it once for each request. Nothing is recorded of what a user reads of the own account. */
+  /**
+   * Call it once for each request. Nothing is recorded of what a user reads of the own account, nor of an account that
+   * does not exist, whose lists are empty.
+   */
   async record({ role, userId }: Principal, actor: Actor, read: Read): Promise<void> {
     if (role !== 'platform' || read.accountId === userId) return;
+    if (!(await this.users.findById(read.accountId))) return;
     await actAs(actor, () => this.transactions.run(() => this.audit.record(read)));
   }
 }
