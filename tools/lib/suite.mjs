@@ -30,8 +30,12 @@ export function runSuite(name, { needs, within = (command) => command } = {}) {
   );
 }
 
-/** Compiles the programs of suites, and the sources that these import, file by file. @param {string[]} names */
-async function compile(names) {
+/**
+ * Compiles the programs of suites, and the sources that these import, file by file.
+ * @param {string[]} names of folders in `test`
+ * @param {string} dir within the repository
+ */
+export async function compile(names, dir = COMPILED) {
   // Only now, because it may have just been installed.
   const { build } = await import('rolldown');
   const programs = [...new Set(names)].flatMap((name) =>
@@ -49,7 +53,7 @@ async function compile(names) {
     // Packages and tools are loaded as they are; helpers of the compiler, marked by a NUL, are compiled.
     external: /^(?!\.|\/|\0|test\/|#libs\/|@oxc-project\/runtime\/)/,
     output: {
-      dir: COMPILED,
+      dir,
       minify: false,
       preserveModules: true,
       preserveModulesRoot: '.',
