@@ -44,9 +44,17 @@ export function runCli(
     host ??= startHost();
     const base64 = Buffer.from(input).toString('base64');
     host.send({ args, env: environmentOf(args, env), input: base64 });
-    const ended = once(host, 'exit').then(() => Promise.reject(new Error('the command exits')));
-    const [answer] = (await Promise.race([once(host, 'message'), ended])) as [Ending];
-    return answer;
+    const decided = new AbortController();
+    const { signal } = decided;
+    const ended = once(host, 'exit', { signal }).then(() =>
+      Promise.reject(new Error('the command exits')),
+    );
+    try {
+      const [answer] = (await Promise.race([once(host, 'message', { signal }), ended])) as [Ending];
+      return answer;
+    } finally {
+      decided.abort();
+    }
   });
   last = ending.catch(() => (host = undefined));
   return ending;
