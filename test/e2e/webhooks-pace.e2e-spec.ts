@@ -96,7 +96,8 @@ describe('maxPerSecond', () => {
     const path = await demo.aSubscription({ targetUrl: receiver.url, maxPerSecond: 1 });
     await report(20);
     expect((await demo.client.put(path, { maxPerSecond: null })).status).toBe(200);
-    await receiver.until(({ length }) => length === 20, 5_000);
+    // At that rate, it would take 19 s.
+    await receiver.until(({ length }) => length === 20, 12_000);
   });
 
   it('does not hold tests', async () => {
@@ -104,8 +105,8 @@ describe('maxPerSecond', () => {
     await report(20);
     await receiver.until(({ length }) => length > 0);
     expect((await demo.client.post(`${path}/test`)).status).toBe(202);
-    await receiver.until((received) => received.some(({ body }) => !body.includes('"n":')), 1_000);
-    expect(receiver.received.length).toBeLessThan(8);
+    await receiver.until((received) => received.some(({ body }) => !body.includes('"n":')));
+    expect(receiver.received.length).toBeLessThan(15);
   });
 });
 

@@ -273,7 +273,8 @@ describe('a host name', () => {
   ])('resolves: %s to %j', async (name, expected) => {
     const start = performance.now();
     expect(await post(at(name))).toMatchObject(expected);
-    expect(performance.now() - start).toBeLessThan(1_500);
+    // A silent name server is given up after 6 s.
+    expect(performance.now() - start).toBeLessThan(4_000);
   });
 
   it('with silent name servers delays no other call, however many there are', async () => {
