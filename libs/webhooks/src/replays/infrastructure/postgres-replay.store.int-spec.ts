@@ -60,9 +60,7 @@ async function withDeliveriesLocked(work: () => Promise<unknown>): Promise<void>
 }
 
 it('starts nothing when counting takes longer than the caller waits', async () => {
-  await withDeliveriesLocked(() =>
-    expect(store.start(account, range(webhook))).rejects.toThrow(),
-  );
+  await withDeliveriesLocked(() => expect(store.start(account, range(webhook))).rejects.toThrow());
   const left = () =>
     database.query(
       `SELECT FROM pg_stat_activity

@@ -106,7 +106,11 @@ describe('the circuit', () => {
     await report(...failures(5));
     await set(`failing_since = now() - interval '1 day'`);
     await report(...failures(4));
-    expect(await health()).toMatchObject({ failures: 9, failing_for: about(86_400), open_for: null });
+    expect(await health()).toMatchObject({
+      failures: 9,
+      failing_for: about(86_400),
+      open_for: null,
+    });
   });
 
   it('opens after ten failures in a row over 30 s, and new deliveries wait', async () => {

@@ -261,8 +261,7 @@ export abstract class PaceLimits {
 }
 
 /** The fault of a `maxConcurrent` beyond the {@link PaceLimits}. */
-export const TOO_CONCURRENT =
-  'must not be greater than DELIVERY_CONCURRENCY of this installation';
+export const TOO_CONCURRENT = 'must not be greater than DELIVERY_CONCURRENCY of this installation';
 
 /** Limit at account level, and for each application (specification, section 8). */
 export const MAX_WEBHOOKS = 10;

@@ -40,7 +40,17 @@ export function webhooksOnFakes() {
     pace,
     activity,
   );
-  return { webhooks, activity, applications, repository, secrets, policy, pace, transactions, audit };
+  return {
+    webhooks,
+    activity,
+    applications,
+    repository,
+    secrets,
+    policy,
+    pace,
+    transactions,
+    audit,
+  };
 }
 
 /** The content of a subscription. */
