@@ -2,6 +2,7 @@ import {
   AppWindow,
   BookOpen,
   Braces,
+  ChartBar,
   Gauge,
   LayoutDashboard,
   type LucideIcon,
@@ -21,6 +22,7 @@ export const DEVELOPER_ICONS: Readonly<Record<string, LucideIcon>> = {
 /** Icons of pages, by path. */
 export const PAGE_ICONS: Readonly<Record<string, LucideIcon>> = {
   '/installation': Gauge,
+  '/load': ChartBar,
   '/overview': LayoutDashboard,
   '/accounts': Users,
   '/deliveries': Send,

@@ -64,6 +64,12 @@ export const PAGES: readonly PageEntry[] = [
     Component: lazy(() => import('../pages/installation/installation-page.js')),
   },
   {
+    path: '/load',
+    name: 'Load',
+    role: 'platform',
+    Component: lazy(() => import('../pages/load/load-page.js')),
+  },
+  {
     path: '/accounts',
     name: 'Accounts',
     role: 'platform',

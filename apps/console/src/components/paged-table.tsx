@@ -1,6 +1,7 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect } from 'react';
 import { SkeletonRows } from './skeleton.js';
+import type { Sorting } from './sorting.js';
 import { type Column, type Selection, Table } from './table.js';
 
 export interface PagedTableProps<Row> {
@@ -10,6 +11,7 @@ export interface PagedTableProps<Row> {
   hrefOf: (row: Row) => string;
   columns: readonly Column<Row>[];
   selection?: Selection<Row> | undefined;
+  sorting?: Sorting;
   rowHeight?: number;
   openRow?: string | undefined;
   onOpen?: ((row: Row) => void) | undefined;

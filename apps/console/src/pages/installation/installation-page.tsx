@@ -6,6 +6,8 @@ import { Pill } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { SkeletonRows } from '../../components/skeleton.js';
 import { LocalTime, useNow } from '../../components/time.js';
+import { topLoadsQuery } from '../load/load.queries.js';
+import { TopLoads } from '../load/top-loads.js';
 import { FailingTargets } from './failing-targets.js';
 import { Counts } from './figures.js';
 import { type Finding, type Health, healthOf } from './health.js';
@@ -18,6 +20,7 @@ const MINUTE_MS = 60_000;
 /** The state of the whole installation, for the platform. */
 export default function InstallationPage() {
   const { data, error, isPending, dataUpdatedAt } = useQuery(overviewQuery);
+  const loads = useQuery(topLoadsQuery);
   const now = useNow((time) => Math.floor(time / MINUTE_MS) * MINUTE_MS);
   const health = data && healthOf(data.overview, now);
   return (
@@ -39,11 +42,12 @@ export default function InstallationPage() {
           </>
         )}
       </Problem>
-      {isPending && <SkeletonRows rowHeight={41} />}
-      {data && health && (
+      {(isPending || loads.isPending) && <SkeletonRows rowHeight={41} />}
+      {data && health && !loads.isPending && (
         <div className="installation">
           <Checks health={health} />
           <Counts {...data} />
+          <TopLoads data={loads.data} error={loads.error} />
           <FailingTargets failing={data.overview.failing} />
           <Processes workers={data.overview.workers} apis={data.overview.apis} />
           <Storage overview={data.overview} />

@@ -34,6 +34,10 @@ export function rangeOf(text: string | null): Range {
 /** The name of the equally long range before it. */
 export const nameBefore = (range: Range): string => RANGES[range].before;
 
+/** When a range that ends now begins. @param now ms */
+export const startOf = (range: Range, now: number): string =>
+  new Date(now - RANGES[range].lengthMs).toISOString();
+
 /** The equally long range before it. */
 export function timeBefore(range: Range, since: string): { since: string; until: string } {
   const start = new Date(Date.parse(since) - RANGES[range].lengthMs);

@@ -18,13 +18,19 @@ export function useRange(): Range {
 }
 
 /** Switches the time range. */
-export function RangePicker({ isSmall = false }: { isSmall?: boolean }) {
+export function RangePicker({
+  ranges = RANGE_NAMES,
+  isSmall = false,
+}: {
+  ranges?: typeof RANGE_NAMES;
+  isSmall?: boolean;
+}) {
   const [location] = useLocation();
   const [search] = useSearchParams();
   const current = rangeOf(search.get('range'));
   return (
     <nav className={isSmall ? 'segments small' : 'segments'} aria-label="Time range">
-      {RANGE_NAMES.map(({ range, name }) => {
+      {ranges.map(({ range, name }) => {
         const next = new URLSearchParams(search);
         next.set('range', range);
         return (

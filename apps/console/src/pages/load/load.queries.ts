@@ -1,0 +1,54 @@
+import { type InfiniteData, queryOptions } from '@tanstack/react-query';
+import { answerOf, api, type Schemas } from '../../app/api.js';
+import { pagedQuery } from '../../app/paged-query.js';
+import { type Range, startOf } from '../overview/ranges.js';
+
+export type Load = Schemas['AccountLoad'];
+/** What an account causes, with the id that lists need. */
+export type AccountLoad = Load & { id: number };
+
+/** Both ends are the browser's time, so that a range of seven days is never longer than the API allows. */
+function hoursOf(range: Range): { since: string; until: string } {
+  const now = Date.now();
+  return { since: startOf(range, now), until: new Date(now).toISOString() };
+}
+
+/** The accounts with load in a time range. @param order such as `-share` */
+export const loadsQuery = (range: Range, order: string) =>
+  pagedQuery<Load>(['loads', range, order], (page, signal) => {
+    const query = {
+      ...{ ...page, ...hoursOf(range), order: order.startsWith('-') ? 'desc' : 'asc' },
+      // The API refuses an unknown one.
+      sort: order.replace(/^-/, '') as 'share',
+    } as const;
+    return api.GET('/v1/overview/accounts', { params: { query }, signal });
+  });
+
+/** Removes repeated accounts: one whose figures change between two requests can be on both pages. */
+export function distinct<Page extends { rows: Load[] }>({
+  pages,
+  ...others
+}: InfiniteData<Page>): InfiniteData<{ rows: AccountLoad[] }> {
+  const seen = new Set<number>();
+  const isNew = ({ accountId }: Load) => !seen.has(accountId) && seen.add(accountId);
+  return {
+    ...others,
+    pages: pages.map(({ rows }) => ({
+      rows: rows.filter(isNew).map((row) => ({ ...row, id: row.accountId })),
+    })),
+  };
+}
+
+const TOP = 5;
+/** Processes store their counts every ten seconds. */
+const AGAIN_MS = 15_000;
+
+/** The accounts with the largest share in the last hour. */
+export const topLoadsQuery = queryOptions({
+  queryKey: ['loads', 'top'],
+  refetchInterval: AGAIN_MS,
+  queryFn: ({ signal }) => {
+    const query = { ...hoursOf('hour'), limit: TOP };
+    return answerOf(api.GET('/v1/overview/accounts', { params: { query }, signal }));
+  },
+});

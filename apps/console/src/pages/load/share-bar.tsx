@@ -1,0 +1,14 @@
+import './load.css';
+import { shareText } from './share.js';
+
+/** An account's share of the workers' time, as a number and a bar. */
+export function ShareBar({ share }: { share: number }) {
+  return (
+    <span className="share">
+      <span className="bar" aria-hidden>
+        <span style={{ width: `${share * 100}%` }} />
+      </span>
+      {shareText(share)}
+    </span>
+  );
+}
