@@ -17,3 +17,33 @@ export function useAccountShown(): AccountShown {
   const accountId = search.get('accountId') ?? '';
   return accountId === '' ? { isOwn: false } : { accountId, isOwn: accountId === String(userId) };
 }
+
+/** The account of a customer whose resource an operator reads; undefined for the user's own, which is the default. */
+export function useCustomer(): string | undefined {
+  const { accountId, isOwn } = useAccountShown();
+  return isOwn ? undefined : accountId;
+}
+
+/** Keeps `accountId` of the address in the path of a link. */
+export function useSameAccount(): (path: string) => string {
+  const { accountId } = useAccountShown();
+  return (path) => ofAccount(path, accountId);
+}
+
+/** The path of a page that shows an account's resource to an operator. */
+export function ofAccount(path: string, accountId: string | undefined): string {
+  if (accountId === undefined) return path;
+  const sign = path.includes('?') ? '&' : '?';
+  return `${path}${sign}accountId=${encodeURIComponent(accountId)}`;
+}
+
+/**
+ * What operators read of customers is noted in the audit, so it is read once, and again only if they ask for it.
+ * @param accountId the customer
+ */
+export const readOnce = (accountId: string | undefined) =>
+  accountId === undefined ? {} : ({ staleTime: Infinity, refetchInterval: false } as const);
+
+/** The API's parameter for that account. */
+export const accountQuery = (accountId: string | undefined) =>
+  accountId === undefined ? {} : { accountId };

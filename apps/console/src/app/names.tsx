@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Filter } from '../components/filter-bar.js';
 import { accountsQuery } from './account.queries.js';
-import { namedApplicationsQuery, namedSubscriptionsQuery } from './names.queries.js';
+import { applicationsOf, namedApplicationsQuery, namedSubscriptionsQuery } from './names.queries.js';
 import { useUser } from './session.js';
 
 /** A named resource for the palette, and the texts to search it by. */
@@ -35,9 +35,12 @@ export function useNamed() {
   ];
 }
 
-/** A filter by application that offers the names. */
-export function useApplicationFilter(): Filter {
-  return useNamedFilter('applicationId', 'Application', useQuery(namedApplicationsQuery).data);
+/**
+ * A filter by application that offers the names. @param customer for the platform: of another account
+ */
+export function useApplicationFilter(customer?: string): Filter {
+  const { data } = useQuery(applicationsOf(customer));
+  return useNamedFilter('applicationId', 'Application', data);
 }
 
 /** A filter by subscription that offers the names or, without one, the targets. */
@@ -64,8 +67,8 @@ function useNamedFilter(
 }
 
 /** `Support line (5)`; the id alone if the name is unknown. */
-export function ApplicationName({ id }: { id: string }) {
-  const { data } = useQuery(namedApplicationsQuery);
+export function ApplicationName({ id, customer }: { id: string; customer?: string | undefined }) {
+  const { data } = useQuery(applicationsOf(customer));
   return <Named id={id} among={data} />;
 }
 
@@ -88,8 +91,8 @@ export function SubscriptionName({ id }: { id: string }) {
 }
 
 /** The name; the id if the name is unknown. */
-export function NameOfApplication({ id }: { id: string }) {
-  const { data = [] } = useQuery(namedApplicationsQuery);
+export function NameOfApplication({ id, customer }: { id: string; customer?: string | undefined }) {
+  const { data = [] } = useQuery(applicationsOf(customer));
   return data.find((one) => one.id === id)?.name ?? id;
 }
 

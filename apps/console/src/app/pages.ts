@@ -19,11 +19,10 @@ export interface PageEntry {
    * `useAccountShown`.
    */
   byAccount?: 'any' | 'one';
-  /**
-   * Whether it shows only the user's own account, so that the palette does not offer it while the platform looks at
-   * another one.
-   */
+  /** Whether the platform's navigation and palette leave it out: it needs an account, or makes something of one's own. */
   ofOwn?: true;
+  /** Whether the audit notes what the platform reads there of other accounts. */
+  isNoted?: true;
   Component: ComponentType<{ params: Record<string, string> }>;
 }
 
@@ -112,7 +111,8 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/subscriptions',
     name: 'Subscriptions',
-    ofOwn: true,
+    byAccount: 'one',
+    isNoted: true,
     Component: lazy(() => import('../pages/subscriptions/subscriptions-page.js')),
   },
   {
@@ -125,12 +125,14 @@ export const PAGES: readonly PageEntry[] = [
     path: '/subscriptions/:id',
     shows: 'webhooks',
     ofOwn: true,
+    isNoted: true,
     Component: lazy(() => import('../pages/subscription/subscription-page.js')),
   },
   {
     path: '/applications',
     name: 'Applications',
-    ofOwn: true,
+    byAccount: 'one',
+    isNoted: true,
     Component: lazy(() => import('../pages/applications/applications-page.js')),
   },
   {
@@ -143,6 +145,7 @@ export const PAGES: readonly PageEntry[] = [
     path: '/applications/:id',
     shows: 'applications',
     ofOwn: true,
+    isNoted: true,
     Component: lazy(() => import('../pages/application/application-page.js')),
   },
   {

@@ -11,6 +11,7 @@ import { Toasts } from '../components/toast.js';
 import { API_URL } from './addresses.js';
 import { AccountPicker } from './account-picker.js';
 import { useAccountShown } from './account.js';
+import { CustomerNotice } from './customer-notice.js';
 import { PickAccount } from './pick-account.js';
 import { Boundary } from './boundary.js';
 import { forgetDraftsOfOthers } from './drafts.js';
@@ -142,6 +143,7 @@ function Shown({ page, params }: { page: PageEntry; params: Record<string, strin
         )
       }
     >
+      {page.isNoted && <CustomerNotice />}
       <page.Component key={Object.values(params).join('/')} params={params} />
     </BesideTitle>
   );

@@ -12,6 +12,15 @@ export function FormGroup({ title, children }: { title: string; children: ReactN
   );
 }
 
+/** Inputs that can only be read. */
+export function ReadOnly({ children }: { children: ReactNode }) {
+  return (
+    <fieldset className="settings read-only" disabled>
+      {children}
+    </fieldset>
+  );
+}
+
 /** Rarely used inputs: collapsed, with a summary of their values. */
 export function Folded({
   title,

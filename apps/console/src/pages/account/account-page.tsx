@@ -22,6 +22,8 @@ const PAGES = {
   overview: 'Overview',
   deliveries: 'Deliveries',
   events: 'Events',
+  subscriptions: 'Subscriptions',
+  applications: 'Applications',
   audit: 'Audit log',
 } as const;
 

@@ -7,12 +7,12 @@ import { environmentsQuery } from './application.queries.js';
 /** The inputs of an application, with the API's faults. */
 export function ApplicationFields({
   values,
-  faults,
-  onChange,
+  faults = {},
+  onChange = () => undefined,
 }: {
   values: ApplicationValues;
-  faults: Record<string, string>;
-  onChange: (some: Partial<ApplicationValues>) => void;
+  faults?: Record<string, string>;
+  onChange?: (some: Partial<ApplicationValues>) => void;
 }) {
   const { data: environments = [] } = useQuery(environmentsQuery);
   const isUnknown = !environments.some(({ id }) => id === values.environment);

@@ -2,11 +2,13 @@ import '../subscription/subscription.css';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import { useCustomer, useSameAccount } from '../../app/account.js';
 import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
 import { SettingsSection } from '../../app/settings-section.js';
 import { Confirm } from '../../components/confirm.js';
+import { ReadOnly } from '../../components/form.js';
 import { Page } from '../../components/page.js';
 import { Day, RelativeTime } from '../../components/time.js';
 import { SubscriptionsOf } from '../subscriptions/subscriptions-of.js';
@@ -25,12 +27,13 @@ import {
 
 /** One application: its settings and its subscriptions. */
 export default function ApplicationPage({ params }: { params: Record<string, string> }) {
-  const { data, error } = useQuery(applicationQuery(params['id'] ?? ''));
+  const { data, error } = useQuery(applicationQuery(params['id'] ?? '', useCustomer()));
+  const inAccount = useSameAccount();
   if (data) return <Shown {...data} />;
   return (
     <Unavailable title="Application" error={error}>
       It may have been deleted, or belong to another account. Go to{' '}
-      <Link href="/applications">all applications</Link>.
+      <Link href={inAccount('/applications')}>all applications</Link>.
     </Unavailable>
   );
 }
@@ -41,30 +44,35 @@ function Shown({ application, version }: { application: Application; version: st
   const { id, voiceUrl, messagingUrl } = application;
   const [search] = useSearchParams();
   const tab = search.get('tab') === 'settings' ? 'settings' : 'subscriptions';
+  const inAccount = useSameAccount();
+  const isOwn = useCustomer() === undefined;
   const update = useUpdateApplication(id);
   const [isDeleting, setIsDeleting] = useState(false);
   const [, navigate] = useLocation();
-  useCommands([
+  const commands = [
     { name: 'Delete this application', group: 'Actions', run: () => setIsDeleting(true) },
     {
       name: 'New subscription of this application',
       group: 'Actions',
       run: () => navigate(`/subscriptions/new?applicationId=${id}`),
     },
-  ]);
+  ];
+  useCommands(isOwn ? commands : []);
   return (
     <Page
       title={application.name}
       tab={`${application.name} – Applications`}
       crumb={
-        <Link href="/applications" className="crumb">
+        <Link href={inAccount('/applications')} className="crumb">
           Applications
         </Link>
       }
       actions={
-        <button type="button" onClick={() => setIsDeleting(true)}>
-          Delete
-        </button>
+        isOwn && (
+          <button type="button" onClick={() => setIsDeleting(true)}>
+            Delete
+          </button>
+        )
       }
     >
       <p className={tab === 'settings' ? 'about on-wide' : 'about'}>
@@ -77,13 +85,13 @@ function Shown({ application, version }: { application: Application; version: st
           changed <RelativeTime at={application.updatedAt} />
         </span>
         <span className="on-wide">id {id}</span>
-        <Link href={`/deliveries?applicationId=${id}`}>its deliveries</Link>
+        <Link href={inAccount(`/deliveries?applicationId=${id}`)}>its deliveries</Link>
       </p>
       <nav className="tabs" aria-label="Parts of the application">
         {Object.entries(TABS).map(([name, text]) => (
           <Link
             key={name}
-            href={`/applications/${id}${name === 'subscriptions' ? '' : `?tab=${name}`}`}
+            href={inAccount(`/applications/${id}${name === 'subscriptions' ? '' : `?tab=${name}`}`)}
             aria-current={name === tab ? 'page' : undefined}
           >
             {text}
@@ -92,6 +100,10 @@ function Shown({ application, version }: { application: Application; version: st
       </nav>
       {tab === 'subscriptions' ? (
         <SubscriptionsOf applicationId={id} />
+      ) : !isOwn ? (
+        <ReadOnly>
+          <ApplicationFields values={applicationValues(application)} />
+        </ReadOnly>
       ) : (
         <SettingsSection<ApplicationValues>
           what="this application"

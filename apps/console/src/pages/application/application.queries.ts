@@ -1,4 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { accountQuery, readOnce } from '../../app/account.js';
 import { answerOf, api, type Schemas } from '../../app/api.js';
 import { forgetDraftsAt } from '../../app/drafts.js';
 import { showToast } from '../../components/toast.js';
@@ -6,12 +7,16 @@ import { type ApplicationValues, changesOf } from './application-values.js';
 
 export type Application = Schemas['Application'];
 
-/** An application, and its version for `If-Match`. */
-export const applicationQuery = (id: string) =>
+/**
+ * An application, and its version for `If-Match`. @param customer for the platform: of another account
+ */
+export const applicationQuery = (id: string, customer: string | undefined) =>
   queryOptions({
-    queryKey: ['application', id],
+    queryKey: ['application', id, { customer }],
+    ...readOnce(customer),
     queryFn: async ({ signal }) => {
-      const call = api.GET('/v1/applications/{id}', { params: { path: { id } }, signal });
+      const params = { path: { id }, query: accountQuery(customer) };
+      const call = api.GET('/v1/applications/{id}', { params, signal });
       const application = await answerOf(call);
       return { application, version: (await call).response.headers.get('ETag') ?? '*' };
     },

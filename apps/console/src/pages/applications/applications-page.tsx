@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
+import { useCustomer, useSameAccount } from '../../app/account.js';
 import { useIsNarrow } from '../../app/media.js';
 import { Problem } from '../../app/problem.js';
 import { Refresh } from '../../app/refresh.js';
@@ -61,31 +62,37 @@ const COLUMNS_OF_PHONE: readonly Column<Application>[] = [
 
 /** The account's applications. */
 export default function ApplicationsPage() {
-  const list = useInfiniteQuery(applicationsQuery);
+  const customer = useCustomer();
+  const inAccount = useSameAccount();
+  const list = useInfiniteQuery(applicationsQuery(customer));
   const isNarrow = useIsNarrow();
   return (
     <Page
       title="Applications"
       state={<Refresh list={list} />}
       actions={
-        <Link href="/applications/new" className="button primary">
-          <Plus size={15} aria-hidden /> New application
-        </Link>
+        customer === undefined && (
+          <Link href="/applications/new" className="button primary">
+            <Plus size={15} aria-hidden /> New application
+          </Link>
+        )
       }
     >
       <Problem error={list.error} />
       <PagedTable
         list={list}
         label="Applications"
-        hrefOf={({ id }) => `/applications/${id}`}
+        hrefOf={({ id }) => inAccount(`/applications/${id}`)}
         columns={isNarrow ? COLUMNS_OF_PHONE : COLUMNS}
         rowHeight={isNarrow ? 52 : 41}
         empty={
           <EmptyState title="There are no applications yet.">
-            <p>
-              An application says which address drives calls and messages.{' '}
-              <Link href="/applications/new">Create the first one</Link>.
-            </p>
+            {customer === undefined && (
+              <p>
+                An application says which address drives calls and messages.{' '}
+                <Link href="/applications/new">Create the first one</Link>.
+              </p>
+            )}
           </EmptyState>
         }
       />

@@ -145,7 +145,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
           )}
         </Notice>
       </section>
-      <Facts delivery={delivery} isOwn={isOwn} />
+      <Facts delivery={delivery} accountId={accountId} isOwn={isOwn} />
       <Attempts
         attempts={attempts}
         older={

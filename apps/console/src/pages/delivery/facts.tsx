@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { ofAccount } from '../../app/account.js';
 import { NameOfApplication, NameOfSubscription } from '../../app/names.js';
 import { Url } from '../../components/url.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
@@ -7,10 +8,12 @@ import type { Delivery } from './delivery.queries.js';
 /** The properties of a delivery. */
 export function Facts({
   delivery,
+  accountId,
   isOwn,
 }: {
   delivery: Delivery;
-  /** The user has no pages for other accounts' subscriptions and applications. */
+  /** The account that owns it, for the platform. */
+  accountId: string | undefined;
   isOwn: boolean;
 }) {
   const { id, eventId, webhookId, applicationId, targetUrl, producerId } = delivery;
@@ -25,7 +28,7 @@ export function Facts({
             </bdi>
           </Link>
         ) : (
-          webhookId
+          <OfCustomer path="/subscriptions" id={webhookId} accountId={accountId} />
         )}
       </dd>
       <dt>Target</dt>
@@ -57,7 +60,7 @@ export function Facts({
                 </bdi>
               </Link>
             ) : (
-              applicationId
+              <OfCustomer path="/applications" id={applicationId} accountId={accountId} />
             )}
           </dd>
         </>
@@ -80,4 +83,17 @@ export function Facts({
       </dd>
     </dl>
   );
+}
+
+/** A customer's resource, by its id: an operator does not read the names. */
+function OfCustomer({
+  path,
+  id,
+  accountId,
+}: {
+  path: string;
+  id: string;
+  accountId: string | undefined;
+}) {
+  return accountId === undefined ? id : <Link href={ofAccount(`${path}/${id}`, accountId)}>{id}</Link>;
 }

@@ -3,7 +3,7 @@ import { JsonText } from '../../components/json-text.js';
 
 const MISSING = {
   deleted: 'The subscription was deleted',
-  'not yours': 'Only its owner can read the subscription',
+  'not yours': 'The subscription belongs to another account',
 } as const;
 
 /** The body that is signed and sent, byte for byte. */

@@ -106,14 +106,20 @@ export function verdictOf(
   }
 }
 
-/** The same for an operator, who does not own the server. */
+/** A text for the customer in the words for an operator, who does not own the server. */
+export const toldToOperator = (text: string): string =>
+  text
+    .replaceAll('Your s', 'The s')
+    .replaceAll('your s', 'the s')
+    .replaceAll('you resume it', 'it is resumed');
+
+/** The same for an operator. */
 export function forOperator({ sentence, advice, next, ...others }: Verdict): Verdict {
-  const told = (text: string) => text.replaceAll('Your s', 'The s').replaceAll('your s', 'the s');
   return {
     ...others,
-    sentence: told(sentence),
-    ...advised(advice && told(advice)),
-    ...(next && { next: { ...next, text: told(next.text) } }),
+    sentence: toldToOperator(sentence),
+    ...advised(advice && toldToOperator(advice)),
+    ...(next && { next: { ...next, text: toldToOperator(next.text) } }),
   };
 }
 

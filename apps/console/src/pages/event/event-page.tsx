@@ -4,6 +4,7 @@ import './event.css';
 import { skipToken, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { AccountName } from '../../app/account-name.js';
+import { ofAccount } from '../../app/account.js';
 import { NameOfApplication } from '../../app/names.js';
 import { Unavailable } from '../../app/problem.js';
 import { useUser } from '../../app/session.js';
@@ -43,7 +44,7 @@ export default function EventPage({ params }: { params: Record<string, string> }
 function Shown({ report, data }: { report: Report; data: string }) {
   const { event, resource, producerId, deliveries } = report;
   const hasMore = deliveries.length >= SHOWN;
-  // The user cannot read other accounts' subscriptions.
+  // The audit would note each event that an operator looks at.
   const isOwn = useUser().userId === report.accountId;
   const subscriptions = useQuery({
     ...allSubscriptionsQuery,
@@ -136,7 +137,9 @@ function Facts({ report }: { report: Report }) {
         {applicationId === undefined ? (
           '–'
         ) : isForeign ? (
-          applicationId
+          <Link href={ofAccount(`/applications/${applicationId}`, String(accountId))}>
+            {applicationId}
+          </Link>
         ) : (
           <Link href={`/applications/${applicationId}`}>
             <bdi>

@@ -1,6 +1,7 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { ofAccount } from '../../app/account.js';
 import { NameOfApplication } from '../../app/names.js';
 import { Problem } from '../../app/problem.js';
 import { LocalTime } from '../../components/time.js';
@@ -139,16 +140,13 @@ function NotTold({
   const name = subscription?.name ?? subscription?.targetUrl ?? `Subscription ${webhookId}`;
   const send = useSend(report.id);
   const applicationId = subscription?.applicationId;
+  const customer = isOwn ? undefined : String(report.accountId);
   return (
     <>
       <div>
-        {isOwn ? (
-          <Link href={`/subscriptions/${webhookId}`} className="strong">
-            <bdi>{name}</bdi>
-          </Link>
-        ) : (
-          <bdi className="strong">{name}</bdi>
-        )}
+        <Link href={ofAccount(`/subscriptions/${webhookId}`, customer)} className="strong">
+          <bdi>{name}</bdi>
+        </Link>
         {subscription && (
           <p className="quiet">
             {subscription.event} · {subscription.resource.replaceAll(',', ', ')} ·{' '}

@@ -16,13 +16,13 @@ import {
 /** The inputs of a subscription, with their faults. */
 export function SubscriptionFields({
   values,
-  faults,
-  onChange,
+  faults = {},
+  onChange = () => undefined,
   application,
 }: {
   values: SubscriptionValues;
-  faults: Record<string, string>;
-  onChange: (some: Partial<SubscriptionValues>) => void;
+  faults?: Record<string, string>;
+  onChange?: (some: Partial<SubscriptionValues>) => void;
   /** The choice of the application, if it is offered. */
   application?: ReactNode;
 }) {

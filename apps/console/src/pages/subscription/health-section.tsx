@@ -3,9 +3,11 @@ import { Power, Send } from 'lucide-react';
 import { idOf } from '#libs/client';
 import { useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useCustomer, useSameAccount } from '../../app/account.js';
 import { useStream } from '../../app/stream.js';
 import { Notice } from '../../components/notice.js';
 import { useNow } from '../../components/time.js';
+import { toldToOperator } from '../delivery/verdict.js';
 import { Moments } from './condition-text.js';
 import type { Condition } from './health.js';
 import {
@@ -40,6 +42,8 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
     },
   });
   const conditions = useConditions(subscription, heldUntil ?? undefined);
+  const isOwn = useCustomer() === undefined;
+  const told = (text: string) => (isOwn ? text : toldToOperator(text));
   const isQuiet = ({ tone }: Condition) => tone === 'good';
   return (
     <section className="conditions" aria-label="Health">
@@ -49,10 +53,16 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
           <Notice key={condition.sentence} tone={condition.needsAttention ? 'bad' : condition.tone}>
             <div className="callout">
               <div>
-                <p className="strong">{condition.sentence}</p>
-                <Moments of={condition} webhookId={id} />
+                <p className="strong">{told(condition.sentence)}</p>
+                <Moments
+                  of={{
+                    ...condition,
+                    next: { ...condition.next, text: told(condition.next.text) },
+                  }}
+                  webhookId={id}
+                />
               </div>
-              {condition.needsAttention && <Step of={subscription} />}
+              {condition.needsAttention && isOwn && <Step of={subscription} />}
             </div>
           </Notice>
         ))}
@@ -95,6 +105,8 @@ function Step({ of: { id, enabled, disabledAt } }: { of: Subscription }) {
 
 /** Retries that remain from past failures. */
 function Waiting({ webhookId }: { webhookId: string }) {
+  const inAccount = useSameAccount();
+  const isOwn = useCustomer() === undefined;
   const { data: at } = useQuery(lastRetryQuery(webhookId));
   const isAhead = useNow((now) => Date.parse(at ?? '') > now);
   return (
@@ -102,8 +114,8 @@ function Waiting({ webhookId }: { webhookId: string }) {
       <Notice tone="waiting">
         <p>
           Deliveries that failed earlier keep their retry times.{' '}
-          <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
-            See them, or send them now
+          <Link href={inAccount(`/deliveries?webhookId=${webhookId}&state=pending`)}>
+            {isOwn ? 'See them, or send them now' : 'See them'}
           </Link>
         </p>
       </Notice>

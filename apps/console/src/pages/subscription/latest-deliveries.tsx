@@ -1,6 +1,7 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ArrowRight } from 'lucide-react';
 import { Link } from 'wouter';
+import { useCustomer, useSameAccount } from '../../app/account.js';
 import { answerOf, api } from '../../app/api.js';
 import { useStream } from '../../app/stream.js';
 import { AnswerCode } from '../../components/answer-code.js';
@@ -33,6 +34,8 @@ const latestQuery = (webhookId: string) =>
 /** The newest deliveries of a subscription. */
 export function LatestDeliveries({ webhookId }: { webhookId: string }) {
   const client = useQueryClient();
+  const inAccount = useSameAccount();
+  const isOwn = useCustomer() === undefined;
   const { data } = useQuery(latestQuery(webhookId));
   useStream({
     delivery: (changed) => {
@@ -45,13 +48,13 @@ export function LatestDeliveries({ webhookId }: { webhookId: string }) {
       <header>
         <h2 id="latest">Latest deliveries</h2>
         <span className="actions">
-          <Link href={`/deliveries?webhookId=${webhookId}`} className="onward">
+          <Link href={inAccount(`/deliveries?webhookId=${webhookId}`)} className="onward">
             All deliveries <ArrowRight size={14} aria-hidden />
           </Link>
         </span>
       </header>
       {data?.length === 0 && (
-        <p className="muted none">None yet. Send a test, and it appears here.</p>
+        <p className="muted none">None yet.{isOwn && ' Send a test, and it appears here.'}</p>
       )}
       {data && data.length > 0 && (
         <Lines heads={HEADS}>

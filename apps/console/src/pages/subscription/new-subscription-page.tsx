@@ -113,7 +113,7 @@ function Level({
   error: string | undefined;
   onChange: (applicationId: string) => void;
 }) {
-  const { data } = useInfiniteQuery(applicationsQuery);
+  const { data } = useInfiniteQuery(applicationsQuery());
   const applications = data?.pages.flatMap(({ rows }) => rows) ?? [];
   const isListed = applicationId === '' || applications.some(({ id }) => id === applicationId);
   return (

@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { idOf } from '#libs/client';
+import { accountQuery, readOnce } from '../../app/account.js';
 import { answerOf, api, rawAnswerOf, type Schemas, sentenceOf } from '../../app/api.js';
 import { forgetDraftsAt } from '../../app/drafts.js';
 import { useUser } from '../../app/session.js';
@@ -16,11 +17,12 @@ export interface Shown {
   version: string;
 }
 
-export const subscriptionQuery = (id: string) =>
+export const subscriptionQuery = (id: string, customer: string | undefined) =>
   queryOptions({
-    queryKey: ['webhook', id, 'shown'],
+    queryKey: ['webhook', id, 'shown', { customer }],
+    ...readOnce(customer),
     queryFn: async ({ signal }): Promise<Shown> => {
-      const params = { path: { id } };
+      const params = { path: { id }, query: accountQuery(customer) };
       const call = api.GET('/v1/webhooks/{id}', { params, parseAs: 'text', signal });
       const text = await rawAnswerOf(call);
       const version = (await call).response.headers.get('ETag') ?? '*';

@@ -1,3 +1,4 @@
+import { useCustomer } from '../../app/account.js';
 import { NameOfApplication } from '../../app/names.js';
 import { Pill } from '../../components/notice.js';
 import type { Column } from '../../components/table.js';
@@ -47,7 +48,7 @@ const APPLICATION: Column<Subscription> = {
       <span className="line muted">whole account</span>
     ) : (
       <bdi className="line">
-        <NameOfApplication id={applicationId} />
+        <Application id={applicationId} />
       </bdi>
     ),
 };
@@ -94,6 +95,10 @@ export const COLUMNS = {
     { ...SUCCESS, name: 'Success', width: '68px' },
   ],
 } as const satisfies Record<string, readonly Column<Subscription>[]>;
+
+function Application({ id }: { id: string }) {
+  return <NameOfApplication id={id} customer={useCustomer()} />;
+}
 
 /** The most important condition of a subscription, in a word. */
 function StatePill({ subscription }: { subscription: Subscription }) {

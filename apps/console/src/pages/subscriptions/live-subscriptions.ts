@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
+import { useCustomer } from '../../app/account.js';
 import { useStream } from '../../app/stream.js';
 import type { Subscription } from './subscriptions.queries.js';
 
@@ -9,10 +10,13 @@ const AGAIN_MS = 1_000;
 /** Keeps the visible lists fresh: changes known subscriptions in place, and refetches lists that lack one. */
 export function useLiveSubscriptions(): void {
   const client = useQueryClient();
+  const customer = useCustomer();
   const timer = useRef<number>(undefined);
   useEffect(() => () => window.clearTimeout(timer.current), []);
   useStream({
     webhook: (changed) => {
+      // The stream is of the user's own account.
+      if (customer !== undefined) return;
       const lists = client.getQueriesData<Subscription[]>({
         queryKey: ['webhooks'],
         type: 'active',

@@ -1,3 +1,4 @@
+import { useSameAccount } from '../../app/account.js';
 import { useIsNarrow } from '../../app/media.js';
 import { useSorting } from '../../components/sorting.js';
 import { Table } from '../../components/table.js';
@@ -15,13 +16,14 @@ export function SubscriptionTable({
 }) {
   const sorting = useSorting('state');
   const isNarrow = useIsNarrow();
+  const inAccount = useSameAccount();
   const columns = isOfApplication ? COLUMNS.ofApplication : COLUMNS.all;
   return (
     <Table
       label="Subscriptions"
       rows={sorted(rows, sorting.order)}
       keyOf={({ id }) => id}
-      hrefOf={({ id }) => `/subscriptions/${id}`}
+      hrefOf={({ id }) => inAccount(`/subscriptions/${id}`)}
       columns={isNarrow ? COLUMNS.phone : columns}
       sorting={sorting}
       rowHeight={isNarrow ? 52 : 41}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { useCustomer } from '../../app/account.js';
 import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { SkeletonRows } from '../../components/skeleton.js';
@@ -10,9 +11,10 @@ import { subscriptionsAt } from './subscriptions.queries.js';
 
 /** The subscriptions of an application, and how many more it may have. */
 export function SubscriptionsOf({ applicationId }: { applicationId: string }) {
-  const { data, error, isPending } = useQuery(subscriptionsAt(applicationId));
+  const customer = useCustomer();
+  const { data, error, isPending } = useQuery(subscriptionsAt(applicationId, customer));
   useLiveSubscriptions();
-  const isRoom = data && !isFull(data.length);
+  const isRoom = data && !isFull(data.length) && customer === undefined;
   return (
     <section aria-label="Subscriptions">
       <Problem error={error} />

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
+import { useCustomer } from '../../app/account.js';
 import { useApplicationFilter } from '../../app/names.js';
 import { Problem } from '../../app/problem.js';
 import { Refresh } from '../../app/refresh.js';
@@ -25,8 +26,9 @@ const FILTERS: readonly Filter[] = [
 /** The subscriptions of the account and of its applications. */
 export default function SubscriptionsPage() {
   const filters = useFilters();
-  const { choices = [], names, ...ofApplication } = useApplicationFilter();
-  const list = useQuery(subscriptionsQuery);
+  const customer = useCustomer();
+  const { choices = [], names, ...ofApplication } = useApplicationFilter(customer);
+  const list = useQuery(subscriptionsQuery(customer));
   useLiveSubscriptions();
   const all = list.data;
   const rows = all && matching(all, filters);
@@ -35,9 +37,11 @@ export default function SubscriptionsPage() {
       title="Subscriptions"
       state={<Refresh list={list} />}
       actions={
-        <Link href="/subscriptions/new" className="button primary">
-          <Plus size={15} aria-hidden /> New subscription
-        </Link>
+        customer === undefined && (
+          <Link href="/subscriptions/new" className="button primary">
+            <Plus size={15} aria-hidden /> New subscription
+          </Link>
+        )
       }
     >
       <FilterBar
@@ -53,7 +57,7 @@ export default function SubscriptionsPage() {
       <Problem error={list.error} />
       {list.isPending && <SkeletonRows rowHeight={41} />}
       {rows && rows.length > 0 && <SubscriptionTable rows={rows} />}
-      {rows?.length === 0 && (all?.length === 0 ? <Nothing /> : NO_MATCH)}
+      {rows?.length === 0 && (all?.length === 0 ? <Nothing isOwn={customer === undefined} /> : NO_MATCH)}
       <p className="quiet end" role="status">
         {rows && countText(rows.length, all)}
       </p>
@@ -72,13 +76,15 @@ function countText(shown: number, all: readonly Subscription[]): string {
   return `${part}For the whole account: ${roomText(ofAccount)}`;
 }
 
-function Nothing() {
+function Nothing({ isOwn }: { isOwn: boolean }) {
   return (
     <EmptyState title="There are no subscriptions yet.">
-      <p>
-        A subscription says which events are sent to which address of yours.{' '}
-        <Link href="/subscriptions/new">Create the first one</Link>, and send a test.
-      </p>
+      {isOwn && (
+        <p>
+          A subscription says which events are sent to which address of yours.{' '}
+          <Link href="/subscriptions/new">Create the first one</Link>, and send a test.
+        </p>
+      )}
     </EmptyState>
   );
 }
