@@ -108,6 +108,7 @@ async function openTables(page: Page): Promise<void> {
 
 const PAGES_OF_OPERATORS: Pages = [
   ['the installation', () => 'installation', 'Failing targets', unfoldDays],
+  ['the load by account', () => 'load', 'What each account causes'],
   ['accounts', () => 'accounts', 'That is all'],
   ['a new account', () => 'accounts', 'That is all', press('New account')],
   ['an account', () => `accounts/${customer.id}`, 'last used'],
@@ -122,6 +123,22 @@ const PAGES_OF_OPERATORS: Pages = [
     () => `deliveries?accountId=${customer.id}`,
     'cdrCreated · call',
     openPicker,
+  ],
+  [
+    "an account's subscriptions",
+    () => `subscriptions?accountId=${customer.id}`,
+    'For the whole account: 1 of 10',
+  ],
+  [
+    "another account's subscription",
+    () => `subscriptions/${delivery.webhookId}?accountId=${customer.id}&tab=settings`,
+    'Target URL',
+    unfoldMore,
+  ],
+  [
+    "another account's application",
+    () => `applications/${application}?accountId=${customer.id}`,
+    '0 of 10 subscriptions.',
   ],
   ["another account's delivery", () => `deliveries/${delivery.id}`, '· read-only'],
 ];

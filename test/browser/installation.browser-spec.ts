@@ -86,7 +86,7 @@ it("links a failing target to its account's deliveries, which are read-only", as
   await page.getByText(`${customer.username} · read-only`).waitFor();
   await page.getByText('out of order').waitFor();
   await page.getByRole('tab', { name: 'Body' }).click();
-  await page.getByText('Only its owner can read the subscription').waitFor();
+  await page.getByText('The subscription belongs to another account').waitFor();
   expect(await page.getByRole('button', { name: 'Redeliver' }).count()).toBe(0);
   await page.getByRole('link', { name: customer.username }).click();
   await page.getByRole('heading', { name: customer.username }).waitFor();
