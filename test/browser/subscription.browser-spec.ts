@@ -94,7 +94,41 @@ it("keeps another editor's changes, unless the user overwrites them", async () =
   await expect.poll(name, { timeout: 10_000 }).toBe('Theirs');
 });
 
+it('gets a pace, with faults beside the inputs', async () => {
+  const page = await installation.openAs(customer, `subscriptions/${webhook}?tab=settings`);
+  await page.locator('summary', { hasText: 'Pace' }).click();
+  const rate = page.getByLabel('Notifications per second');
+  await rate.fill('5000');
+  await page.getByLabel('One at a time, in order').check();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Notifications per second must be from 1 to 1000.').waitFor();
+  expect(await rate.getAttribute('aria-invalid')).toBe('true');
+  await rate.fill('10');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.about').getByText('at most 10 a second, in order').waitFor();
+  expect(await stored()).toMatchObject({ maxPerSecond: 10, ordered: true });
+  await rate.fill('');
+  await page.getByLabel('One at a time, in order').uncheck();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('no limit').waitFor();
+  expect(Object.keys(await stored())).not.toContain('maxPerSecond');
+});
+
 describe('the health of a subscription', () => {
+  it('tells what the pace delays', async () => {
+    installation.receiver.answering = (_, response) => response.writeHead(500).end();
+    await customer.client.put(`/v1/webhooks/${webhook}`, { ordered: true });
+    const page = await installation.openAs(customer, `subscriptions/${webhook}`);
+    await installation.report(customer);
+    await installation.delivery(customer, 'pending');
+    await installation.report(customer);
+    const health = page.getByRole('region', { name: 'Health' });
+    await health.getByText('in order, and wait for the one before them').waitFor();
+    await health.getByRole('link', { name: 'See what waits' }).click();
+    await page.locator('[role=row] .pill', { hasText: 'sending' }).click();
+    await page.getByText('as the pace of its subscription allows').waitFor();
+  });
+
   it('shows an open circuit live, and its end after a test', async () => {
     installation.receiver.answering = (_, response) => response.writeHead(500).end();
     // Nine failures are written directly; the tenth is real.

@@ -6,6 +6,47 @@ interface ControlProps {
   'aria-invalid'?: boolean | undefined;
 }
 
+/** A box to tick, with its label beside it. */
+export function CheckField({
+  label,
+  hint,
+  error,
+  isTicked,
+  onChange,
+}: {
+  label: string;
+  hint: string;
+  error: string | undefined;
+  isTicked: boolean;
+  onChange: (isTicked: boolean) => void;
+}) {
+  const id = useId();
+  return (
+    <div className="field">
+      <div className="choices">
+        <label>
+          <input
+            type="checkbox"
+            checked={isTicked}
+            aria-describedby={id}
+            aria-invalid={error !== undefined || undefined}
+            onChange={({ target }) => onChange(target.checked)}
+          />
+          {label}
+        </label>
+      </div>
+      <p className="hint" id={id}>
+        {hint}
+      </p>
+      {error !== undefined && (
+        <p className="problem" role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
 /** An input with its label, its hint and its fault. */
 export function Field({
   label,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forOperator, verdictOf } from './verdict.js';
+import { forOperator, toldToOperator, verdictOf } from './verdict.js';
 
 const answered = (status: number) => ({ status, durationMs: 45 });
 const failed = (error: 'timeout' | 'refused' | 'dns' | 'tls') => ({ error, durationMs: 10 });
@@ -40,6 +40,14 @@ describe('a delivery that is pending', () => {
       sentence: 'Your server answered 500 four times.',
       advice: 'Check the logs of your server at the time of the attempt.',
       next: { text: 'Next try', at: AT },
+    });
+  });
+
+  it('waits for the pace of its subscription', () => {
+    const paced = { enabled: true, health: { state: 'ok', pacedBy: 'ordered' } } as const;
+    const waiting = { state: 'pending', attempts: 0, nextAttemptAt: AT } as const;
+    expect(verdictOf(waiting, [], paced).next).toEqual({
+      text: 'It is sent as the pace of its subscription allows.',
     });
   });
 
@@ -186,4 +194,9 @@ it('addresses an operator, who does not own the server', () => {
     tone: 'good',
     sentence: 'The server accepted this notification with 200 in 45 ms, at the first attempt.',
   });
+});
+
+it('is told to operators as what happened to the server of a customer', () => {
+  expect(toldToOperator('Your server answered 500.')).toBe('The server answered 500.');
+  expect(toldToOperator('Next try after you resume it')).toBe('Next try after it is resumed');
 });

@@ -77,7 +77,7 @@ export function verdictOf(
         tone: hasFailed ? 'bad' : 'waiting',
         sentence: history ?? 'This notification has not been sent yet.',
         ...advised(advice),
-        next: nextOf(delivery),
+        next: isPaced(delivery, target) ? PACED : nextOf(delivery),
       };
     }
     case 'parked':
@@ -172,6 +172,12 @@ function nextOf({ nextAttemptAt, attempts }: Pick<Delivery, 'nextAttemptAt' | 'a
   if (nextAttemptAt === undefined) return { text: 'An attempt is on its way.' };
   return { text: attempts === 0 ? 'First try' : 'Next try', at: nextAttemptAt };
 }
+
+const PACED = { text: 'It is sent as the pace of its subscription allows.' };
+
+/** Whether a delivery may wait for others, so that its time says nothing. */
+const isPaced = ({ attempts }: Pick<Delivery, 'attempts'>, target: Target | undefined): boolean =>
+  attempts === 0 && target?.health?.pacedBy !== undefined;
 
 const FAILING = 'Its subscription is failing.';
 

@@ -1,16 +1,18 @@
 import type { ReactNode } from 'react';
 import { faultAt } from '../../app/faults.js';
-import { Field } from '../../components/field.js';
+import { CheckField, Field } from '../../components/field.js';
 import { Folded, FormGroup } from '../../components/form.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { ResourceChoices } from './resource-choices.js';
 import {
   headersText,
+  paceText,
   payloadText,
   retriesText,
   SIGNATURES,
   SUBSCRIPTION_LABELS as LABELS,
   type SubscriptionValues,
+  TICKED,
 } from './values.js';
 
 /** The inputs of a subscription, with their faults. */
@@ -118,6 +120,33 @@ export function SubscriptionFields({
           >
             <input {...textOf('timeoutMs')} inputMode="numeric" />
           </Field>
+        </Folded>
+        <Folded
+          title="Pace"
+          summary={paceText(values)}
+          isWrong={isWrong('maxPerSecond', 'maxConcurrent', 'ordered')}
+        >
+          <Field
+            label={LABELS.maxPerSecond}
+            hint="At most this many are sent in a second, from 1 to 1,000. The others wait. Leave it empty for no limit."
+            error={faultOf('maxPerSecond')}
+          >
+            <input {...textOf('maxPerSecond')} inputMode="numeric" />
+          </Field>
+          <Field
+            label={LABELS.maxConcurrent}
+            hint="At most this many calls to your server are in flight at the same time. The others wait. Leave it empty for no limit."
+            error={faultOf('maxConcurrent')}
+          >
+            <input {...textOf('maxConcurrent')} inputMode="numeric" />
+          </Field>
+          <CheckField
+            label={LABELS.ordered}
+            hint="Notifications arrive in the order of their events. One that fails holds those behind it until it succeeds or has no retries left. Sending a later one now breaks the order."
+            error={faultOf('ordered')}
+            isTicked={values.ordered === TICKED}
+            onChange={(isTicked) => onChange({ ordered: isTicked ? TICKED : '' })}
+          />
         </Folded>
         <Folded title={LABELS.payload} summary={payloadText(values)} isWrong={isWrong('payload')}>
           <Field

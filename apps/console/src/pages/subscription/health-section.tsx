@@ -42,6 +42,7 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
     },
   });
   const conditions = useConditions(subscription, heldUntil ?? undefined);
+  const inAccount = useSameAccount();
   const isOwn = useCustomer() === undefined;
   const told = (text: string) => (isOwn ? text : toldToOperator(text));
   const isQuiet = ({ tone }: Condition) => tone === 'good';
@@ -61,6 +62,13 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
                   }}
                   webhookId={id}
                 />
+                {condition.word === 'paced' && (
+                  <p>
+                    <Link href={inAccount(`/deliveries?webhookId=${id}&state=pending`)}>
+                      See what waits
+                    </Link>
+                  </p>
+                )}
               </div>
               {condition.needsAttention && isOwn && <Step of={subscription} />}
             </div>

@@ -37,6 +37,23 @@ describe('a subscription that is on', () => {
   });
 });
 
+describe('a pace', () => {
+  it.each([
+    ['maxPerSecond', /allows in a second/],
+    ['maxConcurrent', /allows at once/],
+    ['ordered', /in order/],
+  ] as const)('that delays notifications by %s is told', (pacedBy, sentence) => {
+    const [only] = conditionsOf({ enabled: true, health: { state: 'ok', pacedBy } }, undefined, NOW);
+    expect(only.word).toBe('paced');
+    expect(only.sentence).toMatch(sentence);
+  });
+
+  it('is told after a failure', () => {
+    const health = { state: 'failing', pacedBy: 'ordered' } as const;
+    expect(words({ enabled: true, health })).toEqual(['failing', 'paced']);
+  });
+});
+
 describe('an open circuit', () => {
   it('tells the time of the next try, and of switching off', () => {
     const [only] = conditionsOf({ enabled: true, health: open }, undefined, NOW);

@@ -62,7 +62,8 @@ const PAUSED: Condition = {
 
 /**
  * All conditions of a subscription, the most important one first. A pause, an open circuit and a hold are independent:
- * until all have ended, only tests are sent.
+ * until all have ended, only tests are sent. A pace delays
+ * notifications only while there is none of these.
  * @param heldUntil when the earliest waiting delivery is sent, unless a pause or a circuit delays it
  * @param now ms
  */
@@ -83,6 +84,7 @@ export function conditionsOf(
     ...(isOpen ? [openCircuit(health, isWaiting, paused)] : []),
     ...(!paused && !isWaiting && isAhead(heldUntil, now) ? [held(heldUntil)] : []),
     ...(health?.state === 'failing' ? [failing(health)] : []),
+    ...(health?.pacedBy === undefined ? [] : [PACED_BY[health.pacedBy]]),
   ];
   const [first, ...others] = all;
   return first ? [first, ...others] : [WORKING];
@@ -136,6 +138,26 @@ function failing(health: Health): Condition {
     next: { text: 'Each notification is retried on its schedule' },
   };
 }
+
+const PACED = { tone: 'waiting', word: 'paced', needsAttention: false } as const;
+
+const PACED_BY: Record<NonNullable<Health['pacedBy']>, Condition> = {
+  maxPerSecond: {
+    ...PACED,
+    sentence: 'More notifications are due than this subscription allows in a second.',
+    next: { text: 'The others are sent at its pace' },
+  },
+  maxConcurrent: {
+    ...PACED,
+    sentence: 'As many calls are in flight as this subscription allows at once.',
+    next: { text: 'The next notification is sent when one of them ends' },
+  },
+  ordered: {
+    ...PACED,
+    sentence: 'Notifications are sent in order, and wait for the one before them.',
+    next: { text: 'The next one is sent when that one has succeeded or has no retries left' },
+  },
+};
 
 const WORKING: Condition = {
   tone: 'good',

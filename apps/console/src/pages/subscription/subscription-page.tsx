@@ -22,7 +22,14 @@ import { ReceiverSection } from './receiver-section.js';
 import { SecretSection } from './secret-section.js';
 import { type Shown, subscriptionQuery, useUpdateSubscription } from './subscription.queries.js';
 import { useConditions } from './use-conditions.js';
-import { faultsIn, FORM_LABELS, type SubscriptionValues, subscriptionValues } from './values.js';
+import {
+  faultsIn,
+  FORM_LABELS,
+  NO_PACE,
+  paceText,
+  type SubscriptionValues,
+  subscriptionValues,
+} from './values.js';
 
 /** One subscription: its health, settings and secret, a receiver for it, and its attempts. */
 export default function SubscriptionPage({ params }: { params: Record<string, string> }) {
@@ -65,6 +72,7 @@ function ShownPage({ shown }: { shown: Shown }) {
   const needsAttention = conditions.some((condition) => condition.needsAttention);
   const { id, applicationId, event, resource, targetUrl } = webhook;
   const isEdited = useHasDraft(EDITED);
+  const pace = paceText(subscriptionValues(webhook, shown.text));
   const title = webhook.name ?? targetUrl;
   return (
     <Page
@@ -83,6 +91,7 @@ function ShownPage({ shown }: { shown: Shown }) {
         <span>
           {event} · {resource.replaceAll(',', ', ')}
         </span>
+        {pace !== NO_PACE && <span>{pace}</span>}
         {applicationId === undefined ? (
           <span>whole account</span>
         ) : (

@@ -20,6 +20,8 @@ export interface Shown {
 export const subscriptionQuery = (id: string, customer: string | undefined) =>
   queryOptions({
     queryKey: ['webhook', id, 'shown', { customer }],
+    // The stream does not report what the pace delays.
+    refetchInterval: ({ state: { data } }) => data !== undefined && hasPace(data.webhook) && PACE_AGAIN_MS,
     ...readOnce(customer),
     queryFn: async ({ signal }): Promise<Shown> => {
       const params = { path: { id }, query: accountQuery(customer) };
@@ -29,6 +31,11 @@ export const subscriptionQuery = (id: string, customer: string | undefined) =>
       return { webhook: JSON.parse(text) as Subscription, text, version };
     },
   });
+
+const PACE_AGAIN_MS = 5_000;
+
+const hasPace = ({ maxPerSecond, maxConcurrent, ordered }: Subscription): boolean =>
+  (maxPerSecond ?? maxConcurrent ?? ordered) !== undefined;
 
 /** At most this many waiting deliveries are read. */
 const WAITING_ROWS = 20;

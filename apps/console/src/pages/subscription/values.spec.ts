@@ -4,6 +4,7 @@ import {
   faultsIn,
   headersText,
   NEW_SUBSCRIPTION,
+  paceText,
   payloadText,
   retriesText,
   subscriptionValues,
@@ -18,12 +19,14 @@ describe('the form of a subscription', () => {
       ...{ event: 'smsdlr', resource: 'sms', targetUrl: TARGET },
       headers: { 'X-A': '***', 'X-B': '***' },
       retry: { schedule: [], timeoutMs: 5_000 },
+      ...{ maxPerSecond: 10, ordered: true },
     };
     const text = '{"payload":{"n": 12345678901234567890},"event":"smsdlr"}';
     expect(subscriptionValues(webhook as never, text)).toEqual({
       ...{ name: '', event: 'smsdlr', resource: 'sms', targetUrl: TARGET },
       ...{ headers: 'X-A: ***\nX-B: ***', payload: '{"n": 12345678901234567890}' },
       ...{ schedule: 'none', timeoutMs: '5000', signature: 'hmac-sha256' },
+      ...{ maxPerSecond: '10', maxConcurrent: '', ordered: 'true' },
     });
   });
 
@@ -57,6 +60,16 @@ describe('the form of a subscription', () => {
     );
   });
 
+  it('sends the pace as numbers, and input that is none as it is', () => {
+    const pace = { maxPerSecond: ' 10 ', maxConcurrent: 'two', ordered: 'true' };
+    expect(bodyOf({ ...STORED, ...pace }, STORED)).toBe(
+      '{"maxPerSecond":10,"maxConcurrent":"two","ordered":true}',
+    );
+    expect(bodyOf(STORED, { ...STORED, ...pace })).toBe(
+      '{"maxPerSecond":null,"maxConcurrent":null,"ordered":null}',
+    );
+  });
+
   it('refuses input that JSON cannot express', () => {
     expect(faultsIn({ ...STORED, payload: '{"a":1},"enabled":false' })).toEqual({
       payload: 'Payload must be valid JSON.',
@@ -69,6 +82,14 @@ describe('the form of a subscription', () => {
 });
 
 describe('the summary of folded fields', () => {
+  it.each([
+    ['', '', '', 'no limit'],
+    ['10', '', '', 'at most 10 a second'],
+    ['10', '1', 'true', 'at most 10 a second, 1 call at once, in order'],
+  ])('summarizes the pace %j, %j, %j as: %s', (maxPerSecond, maxConcurrent, ordered, text) => {
+    expect(paceText({ maxPerSecond, maxConcurrent, ordered })).toBe(text);
+  });
+
   it('counts headers and the fields of the payload', () => {
     expect(['', 'X-A: 1', 'X-A: 1\n\nX-B: 2'].map((headers) => headersText({ headers }))).toEqual([
       'none',

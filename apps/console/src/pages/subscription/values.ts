@@ -14,6 +14,9 @@ export const SUBSCRIPTION_LABELS = {
   payload: 'Payload',
   schedule: 'Retries',
   timeoutMs: 'Timeout',
+  maxPerSecond: 'Notifications per second',
+  maxConcurrent: 'Calls at once',
+  ordered: 'One at a time, in order',
   signature: 'Signature',
 } as const;
 
@@ -39,8 +42,14 @@ export const NEW_SUBSCRIPTION: SubscriptionValues = {
   payload: '',
   schedule: '',
   timeoutMs: '',
+  maxPerSecond: '',
+  maxConcurrent: '',
+  ordered: '',
   signature: 'hmac-sha256',
 };
+
+/** The form's value for a ticked box; an empty one is not ticked. */
+export const TICKED = 'true';
 
 /** The form's value for no retries. */
 const NO_RETRIES = 'none';
@@ -61,6 +70,9 @@ export function subscriptionValues(webhook: Schemas['Webhook'], text: string): S
     payload: rawMembers(text).get('payload') ?? '',
     schedule: retry?.schedule?.length === 0 ? NO_RETRIES : (retry?.schedule ?? []).join(', '),
     timeoutMs: String(retry?.timeoutMs ?? ''),
+    maxPerSecond: String(webhook.maxPerSecond ?? ''),
+    maxConcurrent: String(webhook.maxConcurrent ?? ''),
+    ordered: webhook.ordered ? TICKED : '',
     signature: webhook.signature ?? 'hmac-sha256',
   };
 }
@@ -98,6 +110,11 @@ export function bodyOf(values: SubscriptionValues, base?: SubscriptionValues): s
   if (isChanged('schedule') || isChanged('timeoutMs')) {
     members.push(['retry', JSON.stringify(retryOf(values))]);
   }
+  for (const name of ['maxPerSecond', 'maxConcurrent'] as const) {
+    if (!isChanged(name)) continue;
+    members.push([name, JSON.stringify(values[name].trim() === '' ? null : numberOf(values[name]))]);
+  }
+  if (isChanged('ordered')) members.push(['ordered', values.ordered === '' ? 'null' : 'true']);
   return `{${members.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
 }
 
@@ -137,6 +154,22 @@ export function retriesText(values: Pick<SubscriptionValues, 'schedule' | 'timeo
   const count = schedule.length === 1 ? '1 retry' : `${schedule.length} retries`;
   return `${count}${over}${timeout}`;
 }
+
+/** `at most 10 a second, 2 calls at once, in order` */
+export function paceText({
+  maxPerSecond,
+  maxConcurrent,
+  ordered,
+}: Pick<SubscriptionValues, 'maxPerSecond' | 'maxConcurrent' | 'ordered'>): string {
+  const parts = [
+    maxPerSecond !== '' && `at most ${maxPerSecond} a second`,
+    maxConcurrent !== '' && `${maxConcurrent} ${maxConcurrent === '1' ? 'call' : 'calls'} at once`,
+    ordered !== '' && 'in order',
+  ];
+  return parts.filter((part) => part !== false).join(', ') || NO_PACE;
+}
+
+export const NO_PACE = 'no limit';
 
 /** Reads `X-Api-Key: f2c1a0b9` from each line. Sends other lines as well, so that the API reports the fault. */
 function headerEntries(text: string): [string, string][] {

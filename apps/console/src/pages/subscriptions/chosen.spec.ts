@@ -69,6 +69,7 @@ it('has a word for every state', () => {
   const words = [
     ...ALL,
     aSubscription({ health: { state: 'open' } }),
+    aSubscription({ health: { state: 'ok', pacedBy: 'ordered' } }),
     aSubscription({ enabled: false }),
   ].map((one) => conditionsOf(one, undefined, Date.now())[0].word);
   expect([...new Set(words)].toSorted()).toEqual([...STATES].toSorted());
