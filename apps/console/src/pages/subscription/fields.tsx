@@ -3,6 +3,8 @@ import { faultAt } from '../../app/faults.js';
 import { CheckField, Field } from '../../components/field.js';
 import { Folded, FormGroup } from '../../components/form.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
+import { FilterField } from './filter-field.js';
+import { filterText } from './filter-rows.js';
 import { ResourceChoices } from './resource-choices.js';
 import {
   headersText,
@@ -55,6 +57,17 @@ export function SubscriptionFields({
           error={faultOf('resource')}
           onChange={(resource) => onChange({ resource })}
         />
+        <Folded
+          title={LABELS.filter}
+          summary={filterText(values.filter)}
+          isWrong={isWrong('filter')}
+        >
+          <FilterField
+            value={values.filter}
+            faults={faults}
+            onChange={(filter) => onChange({ filter })}
+          />
+        </Folded>
       </FormGroup>
       <FormGroup title="Where">
         <Field

@@ -15,6 +15,7 @@ import { Day } from '../../components/time.js';
 import { SubscriptionStatistics } from '../overview/subscription-statistics.js';
 import { Actions } from './actions.js';
 import { SubscriptionFields } from './fields.js';
+import { filterText, NO_FILTER } from './filter-rows.js';
 import { HealthSection } from './health-section.js';
 import { LatestDeliveries } from './latest-deliveries.js';
 import { MissedBefore } from './missed-before.js';
@@ -72,7 +73,9 @@ function ShownPage({ shown }: { shown: Shown }) {
   const needsAttention = conditions.some((condition) => condition.needsAttention);
   const { id, applicationId, event, resource, targetUrl } = webhook;
   const isEdited = useHasDraft(EDITED);
-  const pace = paceText(subscriptionValues(webhook, shown.text));
+  const values = subscriptionValues(webhook, shown.text);
+  const filter = filterText(values.filter);
+  const pace = paceText(values);
   const title = webhook.name ?? targetUrl;
   return (
     <Page
@@ -91,6 +94,7 @@ function ShownPage({ shown }: { shown: Shown }) {
         <span>
           {event} · {resource.replaceAll(',', ', ')}
         </span>
+        {filter !== NO_FILTER && <span>{filter}</span>}
         {pace !== NO_PACE && <span>{pace}</span>}
         {applicationId === undefined ? (
           <span>whole account</span>

@@ -23,7 +23,7 @@ describe('the form of a subscription', () => {
     };
     const text = '{"payload":{"n": 12345678901234567890},"event":"smsdlr"}';
     expect(subscriptionValues(webhook as never, text)).toEqual({
-      ...{ name: '', event: 'smsdlr', resource: 'sms', targetUrl: TARGET },
+      ...{ name: '', event: 'smsdlr', resource: 'sms', filter: '', targetUrl: TARGET },
       ...{ headers: 'X-A: ***\nX-B: ***', payload: '{"n": 12345678901234567890}' },
       ...{ schedule: 'none', timeoutMs: '5000', signature: 'hmac-sha256' },
       ...{ maxPerSecond: '10', maxConcurrent: '', ordered: 'true' },
@@ -60,6 +60,14 @@ describe('the form of a subscription', () => {
     );
   });
 
+  it('keeps all digits of a filter', () => {
+    const text = '{"filter":{"n": 12345678901234567890}}';
+    const { filter } = subscriptionValues({ ...STORED, headers: {} } as never, text);
+    expect(JSON.parse(filter)).toEqual([{ path: 'n', kind: 'is', value: '12345678901234567890' }]);
+    expect(bodyOf({ ...STORED, filter }, STORED)).toBe('{"filter":{"n":12345678901234567890}}');
+    expect(bodyOf(STORED, { ...STORED, filter })).toBe('{"filter":null}');
+  });
+
   it('sends the pace as numbers, and input that is none as it is', () => {
     const pace = { maxPerSecond: ' 10 ', maxConcurrent: 'two', ordered: 'true' };
     expect(bodyOf({ ...STORED, ...pace }, STORED)).toBe(
@@ -74,6 +82,8 @@ describe('the form of a subscription', () => {
     expect(faultsIn({ ...STORED, payload: '{"a":1},"enabled":false' })).toEqual({
       payload: 'Payload must be valid JSON.',
     });
+    const filter = JSON.stringify([{ path: '', kind: 'is', value: '7' }]);
+    expect(faultsIn({ ...STORED, filter })).toEqual({ filter: 'A condition names no member.' });
     expect(faultsIn({ ...STORED, headers: 'X-A: 1\nX-A: 2' })).toEqual({
       headers: 'X-A is given twice.',
     });

@@ -1,6 +1,7 @@
 import type { Schemas } from '../../app/api.js';
 import { durationText } from '../../components/time-text.js';
 import { rawMembers } from '../delivery/raw-json.js';
+import { faultOfRows, filterOf, rowsOf, rowsOfFilter, valueOf } from './filter-rows.js';
 
 /** The values of a subscription's form. */
 export type SubscriptionValues = Record<keyof typeof SUBSCRIPTION_LABELS, string>;
@@ -9,6 +10,7 @@ export const SUBSCRIPTION_LABELS = {
   name: 'Name',
   event: 'Event',
   resource: 'Resources',
+  filter: 'Filter',
   targetUrl: 'Target URL',
   headers: 'Headers',
   payload: 'Payload',
@@ -37,6 +39,7 @@ export const NEW_SUBSCRIPTION: SubscriptionValues = {
   name: '',
   event: 'cdrCreated',
   resource: 'all',
+  filter: '',
   targetUrl: '',
   headers: '',
   payload: '',
@@ -59,15 +62,17 @@ const NO_RETRIES = 'none';
  */
 export function subscriptionValues(webhook: Schemas['Webhook'], text: string): SubscriptionValues {
   const { name = '', event, resource, targetUrl, headers = {}, retry } = webhook;
+  const members = rawMembers(text);
   return {
     name,
     event,
     resource,
+    filter: valueOf(rowsOfFilter(members.get('filter') ?? '{}')),
     targetUrl,
     headers: Object.entries(headers)
       .map(([header, value]) => `${header}: ${value}`)
       .join('\n'),
-    payload: rawMembers(text).get('payload') ?? '',
+    payload: members.get('payload') ?? '',
     schedule: retry?.schedule?.length === 0 ? NO_RETRIES : (retry?.schedule ?? []).join(', '),
     timeoutMs: String(retry?.timeoutMs ?? ''),
     maxPerSecond: String(webhook.maxPerSecond ?? ''),
@@ -78,11 +83,13 @@ export function subscriptionValues(webhook: Schemas['Webhook'], text: string): S
 }
 
 /** The form's faults that JSON cannot express, found before sending. */
-export function faultsIn({ payload, headers }: SubscriptionValues): Record<string, string> {
+export function faultsIn({ payload, headers, filter }: SubscriptionValues): Record<string, string> {
+  const wrong = faultOfRows(rowsOf(filter));
   const names = headerEntries(headers).map(([name]) => name);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   return {
     ...(payload.trim() !== '' && !isJson(payload) && { payload: 'Payload must be valid JSON.' }),
+    ...(wrong !== undefined && { filter: wrong }),
     ...(repeated !== undefined && { headers: `${repeated} is given twice.` }),
   };
 }
@@ -99,6 +106,7 @@ export function bodyOf(values: SubscriptionValues, base?: SubscriptionValues): s
     const isCleared = name === 'name' && values.name === '';
     members.push([name, isCleared ? 'null' : JSON.stringify(values[name])]);
   }
+  if (isChanged('filter')) members.push(['filter', filterOf(rowsOf(values.filter)) ?? 'null']);
   if (isChanged('headers')) {
     const entries = headerEntries(values.headers);
     const headers = entries.length === 0 ? null : Object.fromEntries(entries);

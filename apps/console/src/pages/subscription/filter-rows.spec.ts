@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import {
+  countOf,
+  faultOfRows,
+  filterOf,
+  type FilterRow,
+  filterText,
+  type Kind,
+  rowsOf,
+  rowsOfFilter,
+  valueOf,
+} from './filter-rows.js';
+
+const row = (path: string, kind: Kind, value = ''): FilterRow => ({ path, kind, value });
+
+describe('a filter', () => {
+  it.each<[string, string, FilterRow[]]>([
+    ['a text', '{"a":"x"}', [row('a', 'is', 'x')]],
+    ['a number with all its digits', '{"a":12345678901234567890.0}', [row('a', 'is', '12345678901234567890.0')]],
+    ['a word', '{"a":true,"b":null}', [row('a', 'is', 'true'), row('b', 'is', 'null')]],
+    ['a text that looks like a number', '{"a":"60"}', [row('a', 'is', '"60"')]],
+    ['a text that looks like JSON', '{"a":"\\"x\\""}', [row('a', 'is', '"\\"x\\""')]],
+    ['an empty text', '{"a":""}', [row('a', 'is', '""')]],
+    ['a text with blanks around it', '{"a":" x"}', [row('a', 'is', '" x"')]],
+    ['a list', '{"a":["x","7",7,null]}', [row('a', 'anyOf', 'x, "7", 7, null')]],
+    ['a list with commas in it', '{"a":["x, y","z"]}', [row('a', 'anyOf', '"x, y", z')]],
+    ['a range', '{"a.b":{"gt":1e400,"lte":5}}', [row('a.b', 'gt', '1e400'), row('a.b', 'lte', '5')]],
+    ['a prefix', '{"a":{"prefix":"+49 "}}', [row('a', 'prefix', '+49 ')]],
+    ['a member that exists', '{"a":{"exists":true}}', [row('a', 'exists')]],
+    ['a member that does not', '{"a":{"exists":false}}', [row('a', 'absent')]],
+    ['a value that it is not', '{"a":{"not":"x"}}', [row('a', 'isNot', 'x')]],
+    ['a nested condition', '{"a":{"not":{"gt":5}}}', [row('a', 'json', '{"not":{"gt":5}}')]],
+    ['a list that it is not in', '{"a":{"not":[1,2]}}', [row('a', 'json', '{"not":[1,2]}')]],
+    ['a list in a list', '{"a":["x",{"gt":1}]}', [row('a', 'json', '["x",{"gt":1}]')]],
+    ['what is unknown here', '{"a":{"near":5}}', [row('a', 'json', '{"near":5}')]],
+  ])('with %s is shown as rows, and sent as it was', (_, filter, rows) => {
+    expect(rowsOfFilter(filter)).toEqual(rows);
+    expect(filterOf(rows)).toBe(filter);
+  });
+
+  it('does not count rows that are empty', () => {
+    const rows = [row('', 'is'), row(' a ', 'is', ' 7 ')];
+    expect(filterOf(rows)).toBe('{"a":7}');
+    expect(filterText(valueOf(rows))).toBe('1 condition');
+    expect(filterOf([row('', 'is')])).toBeUndefined();
+    expect(countOf([...rows, row('a', 'lt', '9'), row('b', 'exists')])).toBe(3);
+  });
+
+  it('survives the form', () => {
+    expect(rowsOf(valueOf([row('a', 'exists')]))).toEqual([row('a', 'exists')]);
+    expect([valueOf([]), rowsOf('')]).toEqual(['', []]);
+  });
+
+  it('leaves it to the API to judge a value', () => {
+    expect(filterOf([row('a', 'gt', 'five')])).toBe('{"a":{"gt":"five"}}');
+  });
+});
+
+describe('rows that make no filter', () => {
+  it.each<[string, FilterRow[]]>([
+    ['A condition names no member.', [row(' ', 'is', '7')]],
+    ['a has two conditions', [row('a', 'is', '7'), row('a', 'gt', '5')]],
+    ['a has two conditions', [row('a', 'gt', '7'), row('a', 'gt', '5')]],
+    ['a has two conditions', [row('a', 'exists'), row('a', 'absent')]],
+    ['The condition of a must be valid JSON.', [row('a', 'json', '{')]],
+  ])('are refused: %s', (sentence, rows) => {
+    expect(faultOfRows(rows)).toContain(sentence);
+  });
+
+  it('are others', () => {
+    expect(faultOfRows([row('a', 'gt', '5'), row('a', 'lt', '7'), row('', 'is')])).toBeUndefined();
+  });
+});
