@@ -111,6 +111,12 @@ const CUSTOMER: Shot[] = [
   ['subscription-settings', () => `subscriptions/${ids.webhook}?tab=settings`, 'Target URL'],
   ['subscription-secret', () => `subscriptions/${ids.webhook}?tab=secret`, 'Replace the secret'],
   ['subscription-receiver', () => `subscriptions/${ids.webhook}?tab=receiver`, 'Copy the program'],
+  [
+    'subscription-conditions',
+    () => `subscriptions/${ids.webhook}?tab=settings`,
+    'Target URL',
+    unfoldConditions,
+  ],
   ['new-subscription', () => 'subscriptions/new', 'Target URL'],
   ['applications', () => 'applications', 'Support line'],
   ['application', () => `applications/${ids.application}`, 'of 10 subscriptions'],
@@ -118,6 +124,14 @@ const CUSTOMER: Shot[] = [
   ['audit', () => 'audit', 'Survey results'],
   ['palette', () => 'applications', 'Support line', (page) => page.keyboard.press('Control+k')],
 ];
+
+async function unfoldConditions(page: Page): Promise<void> {
+  for (const name of ['Pace', 'Filter']) await page.locator('summary', { hasText: name }).click();
+  await page.getByRole('button', { name: 'Add a condition' }).click();
+  await page.getByLabel('Member 1').fill('caller.country');
+  await page.getByLabel('Condition 1').selectOption('is one of');
+  await page.getByLabel('Value 1').fill('US, CA');
+}
 
 async function searchAccount(page: Page): Promise<void> {
   await page.getByRole('searchbox', { name: 'Search accounts' }).fill('i');
@@ -137,10 +151,17 @@ const OPERATOR: Shot[] = [
     'Failing targets',
     (page) => page.locator('.course').first().waitFor({ state: 'attached' }),
   ],
+  ['load', () => 'load', 'acme'],
   ['accounts', () => 'accounts', 'initech'],
   ['account', () => `accounts/${account}`, 'last used'],
   ['pick-account', () => 'overview', 'initech', searchAccount],
   ['account-deliveries', () => `deliveries?accountId=${account}`, 'delivered'],
+  ['account-subscriptions', () => `subscriptions?accountId=${account}`, 'Billing'],
+  [
+    'account-subscription',
+    () => `subscriptions/${ids.webhook}?accountId=${account}`,
+    'Latest deliveries',
+  ],
   ['account-delivery', () => `deliveries/${ids.delivery}`, 'webhook-id'],
   ['palette-operator', () => 'accounts', 'initech', typeInPalette],
 ];
