@@ -10,7 +10,8 @@ import { useSorting } from '../../components/sorting.js';
 import type { Column } from '../../components/table.js';
 import { RANGE_NAMES } from '../overview/ranges.js';
 import { RangePicker, useRange } from '../overview/statistics.js';
-import { type AccountLoad, distinct, loadsQuery } from './load.queries.js';
+import { loadsQuery } from './load.queries.js';
+import { type AccountLoad, distinct } from './loads.js';
 import { ShareBar } from './share-bar.js';
 
 const NAME: Column<AccountLoad> = {

@@ -1,11 +1,8 @@
-import { type InfiniteData, queryOptions } from '@tanstack/react-query';
-import { answerOf, api, type Schemas } from '../../app/api.js';
+import { queryOptions } from '@tanstack/react-query';
+import { answerOf, api } from '../../app/api.js';
 import { pagedQuery } from '../../app/paged-query.js';
 import { type Range, startOf } from '../overview/ranges.js';
-
-export type Load = Schemas['AccountLoad'];
-/** What an account causes, with the id that lists need. */
-export type AccountLoad = Load & { id: number };
+import type { Load } from './loads.js';
 
 /** Both ends are the browser's time, so that a range of seven days is never longer than the API allows. */
 function hoursOf(range: Range): { since: string; until: string } {
@@ -23,21 +20,6 @@ export const loadsQuery = (range: Range, order: string) =>
     } as const;
     return api.GET('/v1/overview/accounts', { params: { query }, signal });
   });
-
-/** Removes repeated accounts: one whose figures change between two requests can be on both pages. */
-export function distinct<Page extends { rows: Load[] }>({
-  pages,
-  ...others
-}: InfiniteData<Page>): InfiniteData<{ rows: AccountLoad[] }> {
-  const seen = new Set<number>();
-  const isNew = ({ accountId }: Load) => !seen.has(accountId) && seen.add(accountId);
-  return {
-    ...others,
-    pages: pages.map(({ rows }) => ({
-      rows: rows.filter(isNew).map((row) => ({ ...row, id: row.accountId })),
-    })),
-  };
-}
 
 const TOP = 5;
 /** Processes store their counts every ten seconds. */

@@ -1,5 +1,5 @@
 import './load.css';
-import { shareText } from './share.js';
+import { shareText } from './loads.js';
 
 /** An account's share of the workers' time, as a number and a bar. */
 export function ShareBar({ share }: { share: number }) {

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { AccountName } from '../../app/account-name.js';
 import { Problem } from '../../app/problem.js';
 import { Lines, number } from '../../components/lines.js';
-import type { Load } from './load.queries.js';
+import type { Load } from './loads.js';
 import { ShareBar } from './share-bar.js';
 
 const HEADS = [

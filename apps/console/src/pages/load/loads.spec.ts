@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { distinct } from './load.queries.js';
-import { shareText } from './share.js';
+import { distinct, shareText } from './loads.js';
 
 const load = (accountId: number, reported: number) => ({ accountId, reported }) as never;
 
