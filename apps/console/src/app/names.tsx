@@ -1,7 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Filter } from '../components/filter-bar.js';
 import { accountsQuery } from './account.queries.js';
-import { applicationsOf, namedApplicationsQuery, namedSubscriptionsQuery } from './names.queries.js';
+import {
+  applicationsOf,
+  namedApplicationsQuery,
+  namedSubscriptionsQuery,
+} from './names.queries.js';
 import { useUser } from './session.js';
 
 /** A named resource for the palette, and the texts to search it by. */

@@ -95,5 +95,9 @@ function OfCustomer({
   id: string;
   accountId: string | undefined;
 }) {
-  return accountId === undefined ? id : <Link href={ofAccount(`${path}/${id}`, accountId)}>{id}</Link>;
+  return accountId === undefined ? (
+    id
+  ) : (
+    <Link href={ofAccount(`${path}/${id}`, accountId)}>{id}</Link>
+  );
 }

@@ -13,11 +13,10 @@ function hoursOf(range: Range): { since: string; until: string } {
 /** The accounts with load in a time range. @param order such as `-share` */
 export const loadsQuery = (range: Range, order: string) =>
   pagedQuery<Load>(['loads', range, order], (page, signal) => {
-    const query = {
-      ...{ ...page, ...hoursOf(range), order: order.startsWith('-') ? 'desc' : 'asc' },
-      // The API refuses an unknown one.
-      sort: order.replace(/^-/, '') as 'share',
-    } as const;
+    // The API refuses an unknown one.
+    const sort = order.replace(/^-/, '') as 'share';
+    const direction = order.startsWith('-') ? ('desc' as const) : ('asc' as const);
+    const query = { ...page, ...hoursOf(range), sort, order: direction };
     return api.GET('/v1/overview/accounts', { params: { query }, signal });
   });
 

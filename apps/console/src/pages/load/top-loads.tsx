@@ -6,12 +6,7 @@ import { Lines, number } from '../../components/lines.js';
 import type { Load } from './loads.js';
 import { ShareBar } from './share-bar.js';
 
-const HEADS = [
-  'Account',
-  number('Events'),
-  number('Waiting'),
-  number('Share of worker time'),
-];
+const HEADS = ['Account', number('Events'), number('Waiting'), number('Share of worker time')];
 
 /** The accounts that take most of the workers' time. */
 export function TopLoads({

@@ -95,8 +95,7 @@ export function FilterField({
 }
 
 /** A name in a JSON Pointer. */
-const pointerOf = (path: string): string =>
-  path.trim().replaceAll('~', '~0').replaceAll('/', '~1');
+const pointerOf = (path: string): string => path.trim().replaceAll('~', '~0').replaceAll('/', '~1');
 
 function Row({
   row,

@@ -16,7 +16,11 @@ const row = (path: string, kind: Kind, value = ''): FilterRow => ({ path, kind, 
 describe('a filter', () => {
   it.each<[string, string, FilterRow[]]>([
     ['a text', '{"a":"x"}', [row('a', 'is', 'x')]],
-    ['a number with all its digits', '{"a":12345678901234567890.0}', [row('a', 'is', '12345678901234567890.0')]],
+    [
+      'a number with all its digits',
+      '{"a":12345678901234567890.0}',
+      [row('a', 'is', '12345678901234567890.0')],
+    ],
     ['a word', '{"a":true,"b":null}', [row('a', 'is', 'true'), row('b', 'is', 'null')]],
     ['a text that looks like a number', '{"a":"60"}', [row('a', 'is', '"60"')]],
     ['a text that looks like JSON', '{"a":"\\"x\\""}', [row('a', 'is', '"\\"x\\""')]],
@@ -24,7 +28,11 @@ describe('a filter', () => {
     ['a text with blanks around it', '{"a":" x"}', [row('a', 'is', '" x"')]],
     ['a list', '{"a":["x","7",7,null]}', [row('a', 'anyOf', 'x, "7", 7, null')]],
     ['a list with commas in it', '{"a":["x, y","z"]}', [row('a', 'anyOf', '"x, y", z')]],
-    ['a range', '{"a.b":{"gt":1e400,"lte":5}}', [row('a.b', 'gt', '1e400'), row('a.b', 'lte', '5')]],
+    [
+      'a range',
+      '{"a.b":{"gt":1e400,"lte":5}}',
+      [row('a.b', 'gt', '1e400'), row('a.b', 'lte', '5')],
+    ],
     ['a prefix', '{"a":{"prefix":"+49 "}}', [row('a', 'prefix', '+49 ')]],
     ['a member that exists', '{"a":{"exists":true}}', [row('a', 'exists')]],
     ['a member that does not', '{"a":{"exists":false}}', [row('a', 'absent')]],

@@ -43,7 +43,11 @@ describe('a pace', () => {
     ['maxConcurrent', /allows at once/],
     ['ordered', /in order/],
   ] as const)('that delays notifications by %s is told', (pacedBy, sentence) => {
-    const [only] = conditionsOf({ enabled: true, health: { state: 'ok', pacedBy } }, undefined, NOW);
+    const [only] = conditionsOf(
+      { enabled: true, health: { state: 'ok', pacedBy } },
+      undefined,
+      NOW,
+    );
     expect(only.word).toBe('paced');
     expect(only.sentence).toMatch(sentence);
   });

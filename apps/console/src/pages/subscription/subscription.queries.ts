@@ -20,9 +20,6 @@ export interface Shown {
 export const subscriptionQuery = (id: string, customer: string | undefined) =>
   queryOptions({
     queryKey: ['webhook', id, 'shown', { customer }],
-    // The stream does not report what the pace delays.
-    refetchInterval: ({ state: { data } }) => data !== undefined && hasPace(data.webhook) && PACE_AGAIN_MS,
-    ...readOnce(customer),
     queryFn: async ({ signal }): Promise<Shown> => {
       const params = { path: { id }, query: accountQuery(customer) };
       const call = api.GET('/v1/webhooks/{id}', { params, parseAs: 'text', signal });
@@ -30,12 +27,17 @@ export const subscriptionQuery = (id: string, customer: string | undefined) =>
       const version = (await call).response.headers.get('ETag') ?? '*';
       return { webhook: JSON.parse(text) as Subscription, text, version };
     },
+    // The stream does not report what the pace delays.
+    refetchInterval: ({ state }) => (hasPace(state.data) ? PACE_AGAIN_MS : false),
+    ...readOnce(customer),
   });
 
 const PACE_AGAIN_MS = 5_000;
 
-const hasPace = ({ maxPerSecond, maxConcurrent, ordered }: Subscription): boolean =>
-  (maxPerSecond ?? maxConcurrent ?? ordered) !== undefined;
+function hasPace(shown: Shown | undefined): boolean {
+  const { maxPerSecond, maxConcurrent, ordered } = shown?.webhook ?? {};
+  return (maxPerSecond ?? maxConcurrent ?? ordered) !== undefined;
+}
 
 /** At most this many waiting deliveries are read. */
 const WAITING_ROWS = 20;

@@ -120,7 +120,10 @@ export function bodyOf(values: SubscriptionValues, base?: SubscriptionValues): s
   }
   for (const name of ['maxPerSecond', 'maxConcurrent'] as const) {
     if (!isChanged(name)) continue;
-    members.push([name, JSON.stringify(values[name].trim() === '' ? null : numberOf(values[name]))]);
+    members.push([
+      name,
+      JSON.stringify(values[name].trim() === '' ? null : numberOf(values[name])),
+    ]);
   }
   if (isChanged('ordered')) members.push(['ordered', values.ordered === '' ? 'null' : 'true']);
   return `{${members.map(([name, text]) => `"${name}":${text}`).join(',')}}`;

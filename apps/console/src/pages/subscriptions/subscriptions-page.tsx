@@ -57,7 +57,8 @@ export default function SubscriptionsPage() {
       <Problem error={list.error} />
       {list.isPending && <SkeletonRows rowHeight={41} />}
       {rows && rows.length > 0 && <SubscriptionTable rows={rows} />}
-      {rows?.length === 0 && (all?.length === 0 ? <Nothing isOwn={customer === undefined} /> : NO_MATCH)}
+      {rows?.length === 0 &&
+        (all?.length === 0 ? <Nothing isOwn={customer === undefined} /> : NO_MATCH)}
       <p className="quiet end" role="status">
         {rows && countText(rows.length, all)}
       </p>
