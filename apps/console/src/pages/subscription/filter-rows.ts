@@ -98,7 +98,7 @@ const quotedIfUnclear = (json: string): string => {
 function textOf(json: string): string {
   if (!isQuoted(json)) return json;
   const text = JSON.parse(json) as string;
-  return jsonOf(text) === JSON.stringify(text) ? text : json;
+  return text !== '' && jsonOf(text) === JSON.stringify(text) ? text : json;
 }
 
 /** What is typed as JSON: numbers, words and quoted texts are what they look like, all else is text. */
