@@ -65,7 +65,8 @@ describe('the list of subscriptions', () => {
     const first = page.getByRole('row').nth(1);
     const row = page.getByRole('row', { name: /Billing/ });
     await row.getByText('99.6%').waitFor();
-    expect(await row.getByTitle('1,295 of 1,299 attempts').count()).toBe(1);
+    // The test counts, too, some seconds later.
+    expect(await row.getByTitle(/^1,29[56] of 1,(299|300) attempts/).count()).toBe(1);
     await row.getByText(/seconds? ago|just now/).waitFor();
     const shown = async () =>
       (await page.locator('.table .body .strong').allTextContents()).join(', ');
