@@ -63,8 +63,16 @@ export class Deployment {
     await Promise.all([...this.apis, ...this.workers].map((one) => one.stop()));
   }
 
-  /** Creates accounts with subscriptions whose targets answer as the receiver's paths say. */
-  async accounts(count: number, way = 'now', subscriptionsEach = 1): Promise<Account[]> {
+  /**
+   * Creates accounts with subscriptions whose targets answer as the receiver's paths say.
+   * @param fields further ones of a subscription, by its number
+   */
+  async accounts(
+    count: number,
+    way = 'now',
+    subscriptionsEach = 1,
+    fields: (number: number) => object = () => ({}),
+  ): Promise<Account[]> {
     const accounts: Account[] = [];
     for (let made = 0; made < count; made += 1) {
       const username = `account-${process.hrtime.bigint()}-${String((this.accountsMade += 1))}`;
@@ -83,7 +91,8 @@ export class Deployment {
           collection = `${new URL(path).pathname}/webhooks`;
         }
         const targetUrl = `${this.receiver.url}/${way}/${id}/${String(number)}`;
-        const subscription = { event: 'cdrCreated', resource: 'call', targetUrl };
+        const kind = { event: 'cdrCreated', resource: 'call' };
+        const subscription = { ...kind, targetUrl, ...fields(number) };
         const { href } = await this.call('POST', collection, authorization, subscription);
         account.subscriptions.push(new URL(href).pathname);
       }

@@ -3,6 +3,7 @@ import { batch, fanOut, latency, single } from './accept.js';
 import { applications } from './applications.js';
 import { backlog } from './backlog.js';
 import { coldStart } from './cold-start.js';
+import { filters } from './filters.js';
 import { growth } from './growth.js';
 import { oneSubscription } from './one-subscription.js';
 import { rates } from './rates.js';
@@ -21,6 +22,7 @@ export const scenarios: readonly Scenario[] = [
   applications,
   fanOut,
   oneSubscription,
+  filters,
   delays,
   retryStorm,
   scaleOut,
