@@ -226,3 +226,17 @@ it('counts the deliveries of more subscriptions than one statement covers', asyn
   const parts = await database.query('SELECT FROM replay_parts WHERE replay_id = $1', [id]);
   expect(parts).toHaveLength(250);
 });
+
+it('does not count replays of notices towards the limits', async () => {
+  const theirs = await anAccount(database);
+  const other = await aSubscription(database, theirs);
+  await database.query(
+    `INSERT INTO replays (id, webhook_id, account_id, event, since, until, states, missed, total, after)
+     SELECT new_uuid(now(), n), $1, $2, 'webhookFailing', now(), now(), '{}', true, 0, new_uuid(now(), 0)
+     FROM generate_series(1, 20) n`,
+    [other, theirs],
+  );
+  const of = { accountId: theirs, webhookId: other };
+  expect(await store.msUntilFewer(of, { times: 1, withinMs: 60_000 })).toBe(0);
+  expect(await store.start(theirs, range(other))).toBeDefined();
+});

@@ -49,7 +49,7 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  await database.query('TRUNCATE webhooks, deliveries, events');
+  await database.query('TRUNCATE webhooks, deliveries, events, replays, replay_parts');
   account = await anAccount(database);
   webhook = await aSubscription(database, account, {
     name: 'Billing',
@@ -224,6 +224,32 @@ it("tells the account's subscriptions and those of the same application, and no 
   await open(ofOwn);
   const to = (await told()).map((each) => each.to).sort((a, b) => Number(a) - Number(b));
   expect(to).toEqual([ofAccount, ofApplication]);
+});
+
+it('leaves a subscription with a filter to a replay of the notice, in the same statement', async () => {
+  const direct = await listener('webhookFailing');
+  const filter = { filter: '{"name":"Billing"}', filter_id: 'x' };
+  const filtered = await listener('webhookFailing', { ...filter, generation: 7 });
+  const self = await listener('webhookFailing', filter);
+  await open();
+  expect(statements).toBe(1);
+  expect((await told()).map(({ to }) => to)).toEqual([direct]);
+  const replays = () =>
+    database.query(
+      `SELECT r.account_id, r.webhook_id, r.event, r.missed, r.state, p.webhook_id AS part, p.generation,
+         e.id > p.after AND e.id < least_uuid(r.until) AS has_notice, e.unmatched
+       FROM events e, replays r JOIN replay_parts p ON p.replay_id = r.id
+       WHERE e.created_at >= r.since ORDER BY e.id, r.webhook_id`,
+    );
+  const replay = { account_id: account, event: 'webhookFailing', missed: true, state: 'running' };
+  const ofOne = (id: string, generation: number) => ({
+    ...{ ...replay, webhook_id: id, part: id, generation, has_notice: true, unmatched: false },
+  });
+  expect(await replays()).toEqual([ofOne(filtered, 7), ofOne(self, 1)]);
+  await database.query('TRUNCATE events, replays, replay_parts');
+  await set('enabled = false', direct);
+  await open(self);
+  expect(await replays()).toEqual([{ ...ofOne(filtered, 7), unmatched: true }]);
 });
 
 it('tells no subscription of itself, and stores nothing if no other listens', async () => {
