@@ -152,8 +152,8 @@ it('knows the filters of each application, event kind and resource', async () =>
     await anApplication(database, account),
   ];
   const ofOne = await subscribe('{"n":1}', { application_id: one });
-  const ofSms = await subscribe('{"n":1}', { resource: 'sms' });
-  const rated = await subscribe('{"n":1}', { event: 'cdrRated' });
+  const ofSms = await subscribe('{"n":{"gte":1}}', { resource: 'sms' });
+  const rated = await subscribe('{"n":{"lte":1}}', { event: 'cdrRated' });
   const events = [
     anEvent({ n: 1 }, { accountId: undefined, applicationId: one }),
     anEvent({ n: 1 }, { accountId: undefined, applicationId: other }),
@@ -164,6 +164,7 @@ it('knows the filters of each application, event kind and resource', async () =>
     const ids = (await accept(...events)).map(({ id }) => id);
     expect(await Promise.all(ids.map(toldOf))).toEqual([[ofOne], [], [ofSms], [rated]]);
   }
+  expect(statements).toEqual(['events.accept', 'events.filters', 'events.accept', 'events.accept']);
 });
 
 it('keeps the order of an account whose filters are not known, and stores others meanwhile', async () => {
