@@ -50,7 +50,6 @@ export const filters: Scenario = {
         what: 'CPU for an event with ten filters that it meets / without filters',
         values: ratios(costs.filtered, costs.plain),
         unit: '',
-        bound: { atMost: 1.2 },
       },
       {
         what: 'CPU for an event of ten subscriptions without filters',
