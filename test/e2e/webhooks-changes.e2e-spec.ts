@@ -107,21 +107,24 @@ describe('a deletion', () => {
     expect((await demo.client.get('/v1/webhooks')).text).toBe('[]');
   });
 
-  it('removes the payload, the headers and the credentials of the target', async () => {
+  it('removes the payload, the filter, the headers and the credentials of the target', async () => {
     const path = await demo.aSubscription({
       targetUrl: 'https://user:password@t.example/',
       payload: { a: 1 },
+      filter: { a: 1 },
       headers: { 'X-Key': 'k' },
     });
     const kept = () =>
       demo.database.query(
-        `SELECT payload IS NOT NULL AS payload, headers IS NOT NULL AS headers,
+        `SELECT payload IS NOT NULL AS payload, filter IS NOT NULL AS filter, headers IS NOT NULL AS headers,
            userinfo IS NOT NULL AS userinfo FROM webhooks WHERE id = $1`,
         [path.split('/').at(-1)],
       );
-    expect(await kept()).toEqual([{ payload: true, headers: true, userinfo: true }]);
+    expect(await kept()).toEqual([{ payload: true, filter: true, headers: true, userinfo: true }]);
     await demo.client.delete(path);
-    expect(await kept()).toEqual([{ payload: false, headers: false, userinfo: false }]);
+    expect(await kept()).toEqual([
+      { payload: false, filter: false, headers: false, userinfo: false },
+    ]);
   });
 
   it('of an application deletes its subscriptions as well', async () => {

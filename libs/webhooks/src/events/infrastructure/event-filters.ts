@@ -5,7 +5,7 @@ import { FIND_FILTERS } from './accept-events.statements.js';
 import { FilterSet, KnownFilters } from './known-filters.js';
 
 /** Characters of data that are judged before other work goes on. */
-const MOST_AT_ONCE = 256 << 10;
+const MOST_AT_ONCE = 64 << 10;
 /** How many sets of filters are read at once: each has at most twenty of 4 KB. */
 const MOST_READ = 50;
 

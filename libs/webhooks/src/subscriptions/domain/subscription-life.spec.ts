@@ -260,7 +260,7 @@ describe('a request of the customer', () => {
   });
 
   it('deletes a subscription with its secrets, and cancels its deliveries', () => {
-    const cleared = { payload: null, headers: null, userinfo: null };
+    const cleared = { payload: null, filter: null, filterId: null, headers: null, userinfo: null };
     expect(DELETED).toEqual({ deletedAt: NOW, ...cleared, ...cancelled });
   });
 

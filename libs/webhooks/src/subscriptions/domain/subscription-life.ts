@@ -211,6 +211,8 @@ export const SWITCHED_ON = {
 export const DELETED = {
   deletedAt: NOW,
   payload: null,
+  filter: null,
+  filterId: null,
   headers: null,
   userinfo: null,
   ...CANCELLED,

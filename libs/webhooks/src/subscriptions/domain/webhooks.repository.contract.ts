@@ -87,6 +87,9 @@ export function webhooksRepositoryContract(underTest: WebhooksUnderTest): void {
     await webhooks().revise(id, { name: null, enabled: false, generation: NEXT, cancelling: true });
     const changed = { name: null, enabled: false, generation: 2, cancelling: true, version: 2 };
     expect(await webhooks().find({ accountId, id })).toMatchObject({ ...content(), ...changed });
+    const other = { filter: new Filter('{"a":2}'), filterId: 'two' };
+    await webhooks().revise(id, other);
+    expect(await webhooks().find({ accountId, id })).toMatchObject(other);
   });
 
   it('keeps a replaced key signing, but drops expired and excluded keys', async () => {
