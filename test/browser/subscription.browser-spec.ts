@@ -114,6 +114,74 @@ it('gets a pace, with faults beside the inputs', async () => {
   expect(Object.keys(await stored())).not.toContain('maxPerSecond');
 });
 
+describe('the filter of a subscription', () => {
+  const unfold = (page: Page) => page.locator('summary', { hasText: 'Filter' }).click();
+  const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
+
+  it('is tried on the latest events while it is typed, and decides who is told', async () => {
+    for (const duration of ['59', '60', '12345678901234567890']) {
+      await installation.report(customer, `{"call":{"duration":${duration}}}`);
+    }
+    const page = await installation.openAs(customer, `subscriptions/${webhook}?tab=settings`);
+    await unfold(page);
+    await page.getByRole('button', { name: 'Add a condition' }).click();
+    await page.keyboard.type('call.duration');
+    await page.getByLabel('Condition 1').selectOption('gt');
+    await page.getByLabel('Value 1').fill('12345678901234567889');
+    const filter = page.getByRole('group', { name: 'Filter' });
+    await filter.getByText('Matches 1 of the newest 3 events, for example:').waitFor();
+    await page.getByLabel('Value 1').fill('60');
+    await page.getByLabel('Condition 1').selectOption('gte');
+    await filter.getByText('Matches 2 of the newest 3 events').waitFor();
+    await save(page);
+    await page.locator('.about').getByText('1 condition').waitFor();
+    expect(await stored()).toMatchObject({ filter: { 'call.duration': { gte: 60 } } });
+    await installation.report(customer, '{"call":{"duration":59}}');
+    await page.goto(`${installation.api.url}/console/events`);
+    await page
+      .getByRole('link', { name: /cdrCreated/ })
+      .first()
+      .click();
+    await page.getByText('Excluded by its filter').waitFor();
+    await page.getByText('does not meet the filter').waitFor();
+    expect(await page.getByRole('button', { name: 'Send it this event' }).count()).toBe(0);
+  });
+
+  it('names a fault at its row', async () => {
+    const page = await installation.openAs(customer, `subscriptions/${webhook}?tab=settings`);
+    await unfold(page);
+    await page.getByRole('button', { name: 'Add a condition' }).click();
+    await page.getByLabel('Member 1').fill('call/duration');
+    await page.getByLabel('Condition 1').selectOption('gt');
+    await page.getByLabel('Value 1').fill('long');
+    await save(page);
+    await page.getByRole('alert').getByText('must be a number').waitFor();
+    expect(await page.getByLabel('Value 1').getAttribute('aria-invalid')).toBe('true');
+    await page.getByRole('button', { name: 'Remove condition 1' }).click();
+    await page.getByText('every event', { exact: true }).waitFor();
+  });
+
+  it('keeps conditions that have no words, and has at most ten members', async () => {
+    const odd = { not: { prefix: '+1' } };
+    await customer.client.put(`/v1/webhooks/${webhook}`, { filter: { to: odd, n: [1, 'x'] } });
+    const page = await installation.openAs(customer, `subscriptions/${webhook}?tab=settings`);
+    await unfold(page);
+    expect(await page.getByLabel('Value 1').inputValue()).toBe('{"not":{"prefix":"+1"}}');
+    expect(await page.getByLabel('Value 2').inputValue()).toBe('1, x');
+    for (let number = 3; number <= 10; number += 1) {
+      await page.getByRole('button', { name: 'Add a condition' }).click();
+      await page.getByLabel(`Member ${number}`).fill(`m${number}`);
+      await page.getByLabel(`Condition ${number}`).selectOption('exists');
+    }
+    await page.getByText('10 members are the most').waitFor();
+    await save(page);
+    await page.locator('.about').getByText('10 conditions').waitFor();
+    expect(await stored()).toMatchObject({
+      filter: { to: odd, n: [1, 'x'], m10: { exists: true } },
+    });
+  });
+});
+
 describe('the health of a subscription', () => {
   it('tells what the pace delays', async () => {
     installation.receiver.answering = (_, response) => response.writeHead(500).end();

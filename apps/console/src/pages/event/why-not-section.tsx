@@ -129,7 +129,7 @@ function Group({
 }
 
 function NotTold({
-  of: { webhookId, subscription, detail, at },
+  of: { webhookId, subscription, reason, detail, at },
   report,
   isOwn,
 }: {
@@ -172,7 +172,7 @@ function NotTold({
         )}
         <Problem error={send.error} />
       </div>
-      {canBeSent(report, subscription) && (
+      {reason !== 'filter' && canBeSent(report, subscription) && (
         <button
           type="button"
           className="small"

@@ -133,7 +133,7 @@ const SENTENCES: Record<Reason, (event: EventKind) => string> = {
   other_event: ({ event }) =>
     `This event is ${event}. To get these events, create another subscription, or change the event of one.`,
   filter: () =>
-    'The data of this event do not meet the filter of the subscription. To get such events, change the filter.',
+    'The data of this event does not meet the filter of the subscription. To get such events, change the filter.',
 };
 
 function detailOf(

@@ -4,6 +4,7 @@ import { CheckField, Field } from '../../components/field.js';
 import { Folded, FormGroup } from '../../components/form.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { FilterField } from './filter-field.js';
+import { FilterPreview } from './filter-preview.js';
 import { filterText } from './filter-rows.js';
 import { ResourceChoices } from './resource-choices.js';
 import {
@@ -23,12 +24,15 @@ export function SubscriptionFields({
   faults = {},
   onChange = () => undefined,
   application,
+  webhookId,
 }: {
   values: SubscriptionValues;
   faults?: Record<string, string>;
   onChange?: (some: Partial<SubscriptionValues>) => void;
   /** The choice of the application, if it is offered. */
   application?: ReactNode;
+  /** The subscription, once it exists. */
+  webhookId?: string;
 }) {
   const faultOf = (name: string) => faultAt(faults, name);
   const isWrong = (...names: string[]) => names.some((name) => faultOf(name) !== undefined);
@@ -66,7 +70,11 @@ export function SubscriptionFields({
             value={values.filter}
             faults={faults}
             onChange={(filter) => onChange({ filter })}
-          />
+          >
+            {webhookId !== undefined && (
+              <FilterPreview webhookId={webhookId} value={values.filter} />
+            )}
+          </FilterField>
         </Folded>
       </FormGroup>
       <FormGroup title="Where">

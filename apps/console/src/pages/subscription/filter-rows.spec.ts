@@ -6,6 +6,7 @@ import {
   type FilterRow,
   filterText,
   type Kind,
+  previewOf,
   rowsOf,
   rowsOfFilter,
   valueOf,
@@ -61,6 +62,18 @@ describe('a filter', () => {
 
   it('leaves it to the API to judge a value', () => {
     expect(filterOf([row('a', 'gt', 'five')])).toBe('{"a":{"gt":"five"}}');
+  });
+});
+
+describe('a filter that is typed', () => {
+  it.each<[string, FilterRow[], string | undefined]>([
+    ['no rows', [], undefined],
+    ['no value', [row('a', 'is', '7'), row('b', 'is')], undefined],
+    ['no member', [row('', 'is', '7')], undefined],
+    ['rows that do not go together', [row('a', 'is', '7'), row('a', 'is', '8')], undefined],
+    ['an empty row', [row('a', 'exists'), row('', 'is')], '{"a":{"exists":true}}'],
+  ])('with %s is tried only if it is complete', (_, rows, filter) => {
+    expect(previewOf(rows)).toBe(filter);
   });
 });
 

@@ -179,6 +179,14 @@ export function faultOfRows(rows: readonly FilterRow[]): string | undefined {
 
 export const NO_FILTER = 'every event';
 
+/** The filter to try; undefined while there is none or a row is incomplete. */
+export function previewOf(rows: readonly FilterRow[]): string | undefined {
+  const isMissing = ({ path, kind, value }: FilterRow) =>
+    path.trim() === '' || (hasValue(kind) && value.trim() === '');
+  const isIncomplete = rows.some((row) => !isBlank(row) && isMissing(row));
+  return isIncomplete || faultOfRows(rows) !== undefined ? undefined : filterOf(rows);
+}
+
 /** `2 conditions` */
 export function filterText(value: string): string {
   const count = rowsOf(value).filter((row) => !isBlank(row)).length;

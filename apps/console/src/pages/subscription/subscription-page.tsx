@@ -160,7 +160,7 @@ function Part({ tab, shown }: { tab: TabName; shown: Shown }) {
           update={update}
           check={faultsIn}
         >
-          {(fields) => <SubscriptionFields {...fields} />}
+          {(fields) => <SubscriptionFields {...fields} webhookId={webhook.id} />}
         </SettingsSection>
       );
     case 'secret':
