@@ -160,7 +160,7 @@ function Row({
       <button
         type="button"
         className="plain"
-        aria-label={`Remove condition ${number}`}
+        aria-label={`Remove row ${number}`}
         onClick={onRemove}
       >
         <X size={15} aria-hidden />
