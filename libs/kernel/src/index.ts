@@ -48,6 +48,7 @@ export {
   rawMembers,
   tooDeepAt,
   tooManyValuesAt,
+  valueEnd,
 } from './json.js';
 export { importedId, ImportRecord, recordFault } from './import-record.js';
 export {

@@ -32,8 +32,10 @@ export function jsonText(object: object): string {
  */
 export function rawMember(json: string, name: string): string | undefined {
   let found: string | undefined;
-  eachMember(json, skipBlanks(json, 0), (key, start, end) => {
+  eachMember(json, skipBlanks(json, 0), (key, start) => {
+    const end = valueEnd(json, start);
     if (key === name) found = json.slice(start, end);
+    return end;
   });
   return found;
 }
@@ -62,8 +64,10 @@ export function rawElements(json: string): string[] {
  */
 export function rawMembers(json: string): Map<string, string> {
   const members = new Map<string, string>();
-  eachMember(json, skipBlanks(json, 0), (name, start, end) => {
+  eachMember(json, skipBlanks(json, 0), (name, start) => {
+    const end = valueEnd(json, start);
     members.set(name, json.slice(start, end));
+    return end;
   });
   return members;
 }
@@ -71,18 +75,19 @@ export function rawMembers(json: string): Map<string, string> {
 /**
  * Visits the members of an object in a JSON text, which must have passed `JSON.parse`, in their order.
  * @param open where the object begins
- * @param visit gets the name of a member, and where its value begins and ends
+ * @param visit gets the name of a member and where its value begins, and returns where it ends
+ * @returns where the object ends
  */
 export function eachMember(
   json: string,
   open: number,
-  visit: (name: string, start: number, end: number) => void,
-): void {
+  visit: (name: string, start: number) => number,
+): number {
   let at = open + 1;
   for (;;) {
     at = skipBlanks(json, at);
     const code = json.charCodeAt(at);
-    if (code === CLOSE_BRACE) return;
+    if (code === CLOSE_BRACE) return at + 1;
     if (code === COMMA) {
       at += 1;
       continue;
@@ -93,9 +98,7 @@ export function eachMember(
     const key = written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1);
     at = skipBlanks(json, keyEnd);
     if (json.charCodeAt(at) === COLON) at = skipBlanks(json, at + 1);
-    const end = valueEnd(json, at);
-    visit(key, at, end);
-    at = end;
+    at = visit(key, at);
   }
 }
 
@@ -121,7 +124,7 @@ function stringEnd(json: string, from: number): number {
 }
 
 /** The index after the value that starts at `from`. */
-function valueEnd(json: string, from: number): number {
+export function valueEnd(json: string, from: number): number {
   const first = json.charCodeAt(from);
   if (first === QUOTE) return stringEnd(json, from);
   let at = from;

@@ -1,4 +1,4 @@
-import { eachMember } from '#libs/kernel';
+import { eachMember, valueEnd } from '#libs/kernel';
 import { JsonValue } from './filter-condition.js';
 
 /** A name in a path: what to look for in the objects that have it, and the paths that end here. */
@@ -31,12 +31,14 @@ export class PathScan {
 
   /**
    * The values by the positions of their paths; absent if an object has no such member. Of a repeated member the last
-   * one counts. Reads the text once for each level of objects, however many paths and members there are.
+   * one counts. Reads the text once, however many paths and members there are.
    * @param json must have passed `JSON.parse`
    */
   valuesIn(json: string): (JsonValue | undefined)[] {
     const values = new Array<JsonValue | undefined>(this.paths.length);
-    if (json.startsWith('{')) find(json, 0, this.root, values);
+    const members: Members = new Map();
+    if (json.startsWith('{')) read(json, 0, this.root, members);
+    collect(json, members, values);
     return values;
   }
 }
@@ -47,19 +49,36 @@ function stepInto(step: Step, name: string, isWhole = false): Step {
   return found;
 }
 
-function find(json: string, open: number, step: Step, values: (JsonValue | undefined)[]): void {
-  const last = new Map<Step, [start: number, end: number]>();
-  eachMember(json, open, (name, start, end) => {
+/** What a member has: where it is in the text, and the members inside that are looked for. */
+interface Member {
+  start: number;
+  end: number;
+  inside: Members | undefined;
+}
+
+type Members = Map<Step, Member>;
+
+/** Collects the members of an object, the last one of each name. @returns where the object ends */
+function read(json: string, open: number, step: Step, members: Members): number {
+  return eachMember(json, open, (name, start) => {
     const inner = step.inside.get(name);
-    if (inner) last.set(inner, [start, end]);
+    if (!inner) return valueEnd(json, start);
+    const isRead = inner.inside.size > 0 && json.startsWith('{', start);
+    const inside: Members | undefined = isRead ? new Map() : undefined;
+    const end = inside ? read(json, start, inner, inside) : valueEnd(json, start);
+    members.set(inner, { start, end, inside });
+    return end;
   });
-  for (const [inner, [start, end]] of last) {
-    if (inner.ends.length > 0) {
+}
+
+function collect(json: string, members: Members, values: (JsonValue | undefined)[]): void {
+  for (const [step, { start, end, inside }] of members) {
+    if (step.ends.length > 0) {
       const value = new JsonValue(json.slice(start, end));
-      for (const index of inner.ends) {
-        if (inner.isWhole || !values[index]) values[index] = value;
+      for (const index of step.ends) {
+        if (step.isWhole || !values[index]) values[index] = value;
       }
     }
-    if (inner.inside.size > 0 && json.startsWith('{', start)) find(json, start, inner, values);
+    if (inside) collect(json, inside, values);
   }
 }
