@@ -83,8 +83,11 @@ describe('a request that is a notification', () => {
 
   it('starts no notification on any route, and is refused by those that could', async () => {
     const refusing: string[] = [];
+    let unchanged: Belongings | undefined;
     for (const one of described.operations.filter(({ method }) => method !== 'GET')) {
-      const account = await anAccount(one);
+      // What is refused changes nothing, so that the next one can use the account, too.
+      const isShared = isRefusedByDescription(one) && nameOf(one) !== 'missedEventsDeliver';
+      const account = isShared ? (unchanged ??= await anAccount(one)) : await anAccount(one);
       const before = await started();
       const answers: Answer[] = [];
       for (const call of callsOf(one, account, NOTIFICATION)) answers.push(await call());
@@ -109,14 +112,13 @@ describe('a request that is a notification', () => {
     ]);
   });
 
-  it('would start one on each of these routes without its headers, or with only one of them', async () => {
-    for (const one of described.operations.filter(isRefusedByDescription)) {
-      for (const headers of [{}, { 'webhook-id': 'x' }, { 'webhook-signature': 'v1,x' }]) {
-        const account = await anAccount(one);
-        const before = await started();
-        for (const call of callsOf(one, account, headers)) await call();
-        expect([nameOf(one), (await started()) > before]).toEqual([nameOf(one), true]);
-      }
+  it('would start one on each of these routes without its headers or with only one of them', async () => {
+    const without = [{}, { 'webhook-id': 'x' }, { 'webhook-signature': 'v1,x' }];
+    for (const [index, one] of described.operations.filter(isRefusedByDescription).entries()) {
+      const account = await anAccount(one);
+      const before = await started();
+      for (const call of callsOf(one, account, without[index % without.length]!)) await call();
+      expect([nameOf(one), (await started()) > before]).toEqual([nameOf(one), true]);
     }
   });
 });
