@@ -43,6 +43,7 @@ export default defineConfig({
           name: 'system',
           include: ['test/{integration,e2e,browser,faults}/**/*spec.ts', 'libs/**/*.int-spec.ts'],
           setupFiles: ['test/support/setup.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
         },
       },
       {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { inject } from 'vitest';
 import { type Given, migrate, readConfig, type Run, type Statement } from '#libs/runtime';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { TEST_DATABASE_PREFIX, testDatabaseUrl } from './environment.js';
@@ -14,13 +15,32 @@ export interface TestDatabase {
 }
 
 /**
- * Creates a new database; {@link TestDatabase.drop} removes it.
- * @param settings further variables for migrate
- * @param sql to run before migrate
+ * Creates a new database; {@link TestDatabase.drop} removes it. Copies the template that migrate has made for this run,
+ * if there is one.
+ * @param settings further variables for migrate; with any, nothing is copied
+ * @param sql to run before migrate, into an empty database
  */
-export async function createTestDatabase(
+export function createTestDatabase(
   settings: Record<string, string> = {},
   sql?: string,
+): Promise<TestDatabase> {
+  const isCopy = Object.keys(settings).length === 0 && sql === undefined;
+  return create(settings, sql, isCopy ? inject('template') : undefined);
+}
+
+/** Creates the template of a run. No session may stay connected to it. @returns its name, and a function that drops it */
+export async function createTemplate(): Promise<[string, () => Promise<void>]> {
+  const { url, drop } = await create({});
+  const { username } = new URL(url);
+  // The new owner of a copy gets all that the owner of the template owns, so that must not include the template.
+  await runIn(testDatabaseUrl().toString(), `ALTER DATABASE ${username} OWNER TO CURRENT_USER`);
+  return [username, drop];
+}
+
+async function create(
+  settings: Record<string, string>,
+  sql?: string,
+  template?: string,
 ): Promise<TestDatabase> {
   const admin = testDatabaseUrl();
   const name = `${TEST_DATABASE_PREFIX}${randomBytes(6).toString('hex')}`;
@@ -32,8 +52,12 @@ export async function createTestDatabase(
     `GRANT pg_monitor, pg_signal_backend TO ${name}`,
     // The creator must be a member of the owner's role, or a superuser.
     `GRANT ${name} TO CURRENT_USER`,
-    `CREATE DATABASE ${name} OWNER ${name}`,
+    `CREATE DATABASE ${name} OWNER ${name} TEMPLATE ${template ?? 'template1'}`,
   );
+  if (template !== undefined) {
+    const copy = Object.assign(new URL(admin), { pathname: `/${name}` });
+    await runIn(copy.toString(), `REASSIGN OWNED BY ${template} TO ${name}`);
+  }
   const own = new URL(admin);
   Object.assign(own, { username: name, password, pathname: `/${name}` });
   const url = own.toString();
@@ -65,6 +89,13 @@ export async function createTestDatabase(
 
   function asAdmin(...statements: string[]): Promise<void> {
     return runIn(admin.toString(), ...statements);
+  }
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The database that test databases are copied from; see {@link createTemplate}. */
+    template: string;
   }
 }
 
