@@ -58,7 +58,8 @@ export function FilterBar({
             const value = values[filter.name] ?? '';
             if (filter.isInstant)
               return <InstantText key={filter.name} filter={filter} value={value} />;
-            return <Text key={`${filter.name}=${value}`} filter={filter} value={value} />;
+            const fault = errors[filter.name] && faultId(filter.name);
+            return <Text key={`${filter.name}=${value}`} {...{ filter, value, fault }} />;
           })}
           <div className="chips" ref={chips}>
             {ofKind('choice')
@@ -87,13 +88,15 @@ export function FilterBar({
         {children && <div className="at-end">{children}</div>}
       </div>
       {wrong.map((filter) => (
-        <p key={filter.name} className="problem" role="alert">
+        <p key={filter.name} id={faultId(filter.name)} className="problem" role="alert">
           {faultText(filter, values[filter.name] ?? '', errors[filter.name]!)}
         </p>
       ))}
     </>
   );
 }
+
+const faultId = (name: string): string => `fault-of-${name}`;
 
 /** The height of one line of chips, in CSS pixels. */
 const ONE_LINE = 48;
@@ -124,11 +127,14 @@ function useFolded(
 export function SearchField({
   label,
   value = '',
+  fault,
   suggestions = [],
   onSearch,
 }: {
   label: string;
   value?: string;
+  /** The id of the element that says what is wrong with the value. */
+  fault?: string | undefined;
   suggestions?: readonly string[];
   onSearch: (text: string) => void;
 }) {
@@ -144,6 +150,8 @@ export function SearchField({
         name="text"
         type="search"
         aria-label={label}
+        aria-invalid={fault !== undefined || undefined}
+        aria-describedby={fault}
         placeholder={label}
         defaultValue={value}
         list={suggestions.length > 0 ? list : undefined}
@@ -161,11 +169,16 @@ export function SearchField({
   );
 }
 
-function Text({ filter: { name, label }, value }: { filter: Filter; value: string }) {
+function Text({
+  filter: { name, label },
+  ...field
+}: {
+  filter: Filter;
+  value: string;
+  fault: string | undefined;
+}) {
   const setFilters = useSetFilters();
-  return (
-    <SearchField label={label} value={value} onSearch={(text) => setFilters({ [name]: text })} />
-  );
+  return <SearchField label={label} {...field} onSearch={(text) => setFilters({ [name]: text })} />;
 }
 
 /** A {@link Text} that filters on each key press, in one history entry. */

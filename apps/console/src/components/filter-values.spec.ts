@@ -14,10 +14,16 @@ it.each(['', 'yesterday', '2026-99-99'])('takes "%s" for no time', (text) => {
 it('describes a wrong filter by its label', () => {
   const says = 'The query parameter producerId must have at most 255 characters.';
   const faultOf = (kind: 'choice' | 'text' | 'time') =>
-    faultText({ label: 'Since', kind }, 'x', says);
+    faultText({ label: 'Since', kind, choices: [] }, 'x', says);
   expect(faultOf('choice')).toBe('Since: “x” is not one of the choices.');
   expect(faultOf('time')).toBe('Since: “x” is not a time.');
-  const long = faultText({ label: 'State', kind: 'choice' }, `\u202e${'y'.repeat(100)}`, '');
+  const long = faultText(
+    { label: 'State', kind: 'choice', choices: [] },
+    `\u202e${'y'.repeat(100)}`,
+    '',
+  );
   expect(long).toBe(`State: “${'y'.repeat(60)}…” is not one of the choices.`);
   expect(faultOf('text')).toBe('Since must have at most 255 characters.');
+  const typed = faultText({ label: 'Producer’s id', kind: 'choice' }, 'x', says);
+  expect(typed).toBe('Producer’s id must have at most 255 characters.');
 });

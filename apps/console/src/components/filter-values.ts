@@ -1,3 +1,5 @@
+import type { Filter } from './filters.js';
+
 const two = (value: number): string => String(value).padStart(2, '0');
 
 /** A time in the viewer's zone, in the format of `datetime-local` inputs; empty if it is not a time. */
@@ -23,13 +25,13 @@ const BIDI = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
  * Describes a wrong filter of the address. @param says the API's message, for other kinds of filters
  */
 export function faultText(
-  { label, kind }: { label: string; kind: 'choice' | 'text' | 'time' },
+  { label, kind, choices }: Pick<Filter, 'label' | 'kind' | 'choices'>,
   value: string,
   says: string,
 ): string {
   const text = value.replace(BIDI, '');
   const given = text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
-  if (kind === 'choice') return `${label}: “${given}” is not one of the choices.`;
+  if (kind === 'choice' && choices) return `${label}: “${given}” is not one of the choices.`;
   if (kind === 'time') return `${label}: “${given}” is not a time.`;
   return says.replace(/^The query parameter \S+/, label);
 }

@@ -1,11 +1,12 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
-import { type ReactNode, useCallback, useEffect } from 'react';
+import { type ReactNode, useCallback } from 'react';
+import { type SearchedPage, SearchProgress, useSearch } from './search-progress.js';
 import { SkeletonRows } from './skeleton.js';
 import type { Sorting } from './sorting.js';
 import { type Column, type Selection, Table } from './table.js';
 
 export interface PagedTableProps<Row> {
-  list: UseInfiniteQueryResult<InfiniteData<{ rows: Row[] }>>;
+  list: UseInfiniteQueryResult<InfiniteData<SearchedPage<Row>>>;
   /** The name of the rows, such as `Events`. */
   label: string;
   hrefOf: (row: Row) => string;
@@ -27,22 +28,25 @@ export function PagedTable<Row extends { id: string | number }>({
 }: PagedTableProps<Row>) {
   const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
   const { hasNextPage, isFetching, fetchNextPage } = list;
+  const search = useSearch(list, rows.length);
+  const { isSearch, isRunning, findMore } = search;
   const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
+    if (isSearch) findMore();
+    else if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [isSearch, findMore, hasNextPage, isFetching, fetchNextPage]);
   const isEmpty = rows.length === 0;
-  useEffect(() => {
-    // A page may be empty although a later one is not.
-    if (isEmpty) loadMore();
-  }, [isEmpty, loadMore]);
   return (
     <>
       {isEmpty && list.isPending && <SkeletonRows rowHeight={table.rowHeight ?? 60} />}
       {!isEmpty && <Table {...table} rows={rows} keyOf={keyOf} onEnd={loadMore} />}
       {list.data && isEmpty && !hasNextPage && empty}
       <p className="quiet end" role="status">
-        {!list.isPending && endOf(rows.length, table.label.toLowerCase(), hasNextPage, isFetching)}
+        {isRunning
+          ? 'Searching …'
+          : !list.isPending &&
+            endOf(rows.length, table.label.toLowerCase(), hasNextPage, isFetching)}
       </p>
+      {isSearch && <SearchProgress {...search} />}
     </>
   );
 }
