@@ -1,4 +1,5 @@
 import './palette.css';
+import { skipToken, useQuery } from '@tanstack/react-query';
 import {
   AppWindow,
   CornerDownLeft,
@@ -13,8 +14,11 @@ import {
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import { Dialog } from '../components/dialog.js';
+import { localText } from '../components/time.js';
+import type { Schemas } from './api.js';
 import { useNamed } from './names.js';
 import { DEVELOPER_ICONS, PAGE_ICONS } from './page-icons.js';
+import { canBeSearched, foundEventsQuery } from './palette.queries.js';
 import { type PageOfResource, pagesOfId } from './resource-ids.js';
 import { Store, useStore } from './store.js';
 
@@ -66,7 +70,7 @@ export function useCommands(offered: readonly Command[]): void {
   }, [names]);
 }
 
-/** Ctrl-K: finds pages, runs actions, and opens resources by name, URL or pasted id. */
+/** Ctrl-K: finds pages, runs actions, and opens resources by name, URL or id, and events by what they contain. */
 export function Palette({ pages }: { pages: readonly OfferedPage[] }) {
   const shown = useStore(isOpen);
   useEffect(() => {
@@ -107,9 +111,16 @@ function OpenPalette({ pages }: { pages: readonly OfferedPage[] }) {
       ...meant.map(({ name, detail, group, path }) => ({ ...leading(name, group, path), detail })),
     );
   }
-  if (found.length === 0 && /^\S{3,}$/.test(wanted)) {
-    const path = `/events?producerId=${encodeURIComponent(wanted)}`;
-    found.push(leading(`Events with the producer’s id ${wanted}`, 'Events', path));
+  const triesEvents = found.length === 0 && canBeSearched(wanted);
+  const { data: events } = useQuery({
+    ...foundEventsQuery(wanted),
+    ...(!triesEvents && { queryFn: skipToken }),
+  });
+  if (triesEvents) {
+    found.push(...(events ?? []).map(eventOf));
+    if (!events) found.push(searching('events', 'producerId', 'Events with the producer’s id'));
+    found.push(searching('events', 'contains', 'Events with the text'));
+    found.push(searching('deliveries', 'contains', 'Deliveries with the text'));
   }
   const names = new Set([...Object.keys(GROUPS), ...found.map(({ group }) => group)]);
   const groups = [...names].flatMap((group) => {
@@ -120,6 +131,14 @@ function OpenPalette({ pages }: { pages: readonly OfferedPage[] }) {
 
   function leading(name: string, group: string, path: string): Command {
     return { name, group, run: () => navigate(path) };
+  }
+  function eventOf({ id: eventId, event, resource, producerId, createdAt }: Schemas['Event']) {
+    const name = `${event} · ${resource}, ${localText(createdAt)}`;
+    return { ...leading(name, 'Events', `/events/${eventId}`), detail: producerId ?? eventId };
+  }
+  function searching(list: string, filter: string, name: string): Command {
+    const path = `/${list}?${filter}=${encodeURIComponent(wanted)}`;
+    return leading(`${name} ${wanted}`, 'Events', path);
   }
   function run(command: Command | undefined): void {
     if (!command) return;
@@ -173,7 +192,7 @@ function OpenPalette({ pages }: { pages: readonly OfferedPage[] }) {
               const Icon = iconOf(command, pages);
               return (
                 <div
-                  key={`${command.name} ${command.detail ?? ''}`}
+                  key={index}
                   id={`${id}-${index}`}
                   role="option"
                   aria-selected={index === active}
