@@ -64,7 +64,7 @@ describe('the list of deliveries', () => {
     const page = await installation.openAs(customer, 'deliveries');
     await page.getByRole('row').getByText('cdr-4711').waitFor();
     await page.getByRole('row').getByText('200', { exact: true }).waitFor();
-    const search = page.getByRole('search').getByRole('combobox', { name: /^Id, producer/ });
+    const search = page.getByRole('search').getByRole('combobox', { name: 'Any id, name, answer' });
     const searchFor = async (text: string, expected: RegExp) => {
       await search.fill(text);
       await search.press('Enter');
@@ -79,7 +79,12 @@ describe('the list of deliveries', () => {
     await page.getByText('That is the only one.').waitFor();
     await searchFor(id, new RegExp(`deliveries/${id}$`));
     await page.goBack();
-    await searchFor('cdr-4711', /events\?producerId=cdr-4711$/);
+    await searchFor('cdr-4711', /deliveries\?webhookId=\d+&producerId=cdr-4711$/);
+    await page.getByText('That is the only one.').waitFor();
+    await searchFor('cdr-4712', /producerId=cdr-4712$/);
+    await page.getByText('Nothing matches').waitFor();
+    await page.getByRole('button', { name: 'Remove the filter Producer’s id' }).click();
+    await page.getByText('That is the only one.').waitFor();
   });
 
   it('reports wrong filters of its address, and clears them', async () => {

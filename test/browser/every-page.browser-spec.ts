@@ -46,7 +46,7 @@ const PAGES: Pages = [
   ['deliveries', () => 'deliveries', 'cdrCreated · call'],
   ['deliveries without any', () => 'deliveries?state=parked', 'Nothing matches'],
   ['deliveries with a wrong filter', () => 'deliveries?since=x', 'is not a time'],
-  ['deliveries to redeliver', () => 'deliveries', 'cdrCreated · call', openRedelivery],
+  ['deliveries to send', () => 'deliveries', 'cdrCreated · call', openSending],
   ['a delivery', () => `deliveries/${delivery.id}`, 'Your server answered 500'],
   ['a delivery that is missing', () => 'deliveries/1', 'There is no such delivery'],
   ['subscriptions', () => 'subscriptions', 'For the whole account: 1 of 10'],
@@ -93,6 +93,7 @@ const PAGES: Pages = [
   ],
   ['a new application', () => 'applications/new', 'Controls its calls', refuse],
   ['events', () => 'events', 'cdrCreated · call'],
+  ['events to export', () => 'events', 'cdrCreated · call', press('Export')],
   ['events that nobody was told of', () => 'events?unmatched=true', 'A subscription was told'],
   ['an event', () => `events/${delivery.eventId}`, '1 delivery'],
   ['an event that is missing', () => 'events/1', 'There is no such event'],
@@ -196,9 +197,9 @@ async function openPalette(page: Page): Promise<void> {
   await page.getByRole('option', { name: 'Log out' }).waitFor();
 }
 
-async function openRedelivery(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Redeliver all that match' }).click();
-  await page.getByText('There is nothing to send again.').waitFor();
+async function openSending(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Send all that match' }).click();
+  await page.getByText('1 delivery would be sent.').waitFor();
 }
 
 const ALL = [

@@ -80,7 +80,7 @@ it("links a failing target to its account's deliveries, which are read-only", as
   await page.getByText('cdrCreated · call').waitFor();
   expect(page.url()).toContain(`/console/deliveries?accountId=${customer.id}&webhookId=`);
   await page.getByText('read-only', { exact: true }).waitFor();
-  expect(await page.getByRole('button', { name: 'Redeliver' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /^Send all/ }).count()).toBe(0);
   expect(await page.getByRole('checkbox').count()).toBe(0);
   await page.getByText('cdrCreated · call').click();
   await page.getByText(`${customer.username} · read-only`).waitFor();

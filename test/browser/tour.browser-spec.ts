@@ -106,11 +106,11 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await goTo(page, 'Deliveries');
   await page.getByLabel('State', { exact: true }).selectOption('exhausted');
   await expect.poll(() => states(page)).toEqual(gone);
-  await page.getByRole('button', { name: /^Redeliver (all that match|[\d,]+) …$/ }).click();
-  const dialog = page.getByRole('dialog', { name: 'Redeliver all that match' });
-  await dialog.getByText('5 deliveries would be sent again.').waitFor();
-  await dialog.getByRole('button', { name: 'Redeliver 5 deliveries' }).click();
-  await dialog.getByText('5 of 5 sent again').waitFor();
+  await page.getByRole('button', { name: /^Send (all that match|[\d,]+) …$/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Send all that match' });
+  await dialog.getByText('5 deliveries would be sent.').waitFor();
+  await dialog.getByRole('button', { name: 'Send 5 deliveries' }).click();
+  await dialog.getByText('5 of 5 sent').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByLabel('State', { exact: true }).selectOption('');
   await expect

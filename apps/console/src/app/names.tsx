@@ -48,10 +48,10 @@ export function useApplicationFilter(customer?: string): Filter {
 }
 
 /** A filter by subscription that offers the names or, without one, the targets. */
-export function useSubscriptionFilter(): Filter {
+export function useSubscriptionFilter(name = 'webhookId', label = 'Subscription'): Filter {
   const { data } = useQuery(namedSubscriptionsQuery);
-  const named = data?.map(({ id, name, targetUrl }) => ({ id, name: name ?? targetUrl }));
-  return useNamedFilter('webhookId', 'Subscription', named);
+  const named = data?.map(({ id, name: called, targetUrl }) => ({ id, name: called ?? targetUrl }));
+  return useNamedFilter(name, label, named);
 }
 
 function useNamedFilter(

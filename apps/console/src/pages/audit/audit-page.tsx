@@ -1,6 +1,7 @@
 import './audit.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { ExportList } from '../../app/export-list.js';
 import { FilteredList } from '../../app/filtered-list.js';
 import { useIsNarrow } from '../../app/media.js';
 import { NameOfApplication, NameOfSubscription } from '../../app/names.js';
@@ -135,7 +136,11 @@ export default function AuditPage() {
   const list = useInfiniteQuery(auditQuery(filters));
   const isNarrow = useIsNarrow();
   return (
-    <Page title="Audit log" state={<Refresh list={list} />}>
+    <Page
+      title="Audit log"
+      state={<Refresh list={list} />}
+      actions={<ExportList path="/v1/audit" what="changes" values={filters} />}
+    >
       <OneResource filters={filters} />
       <FilteredList
         filters={FILTERS}

@@ -2,6 +2,7 @@ import './deliveries.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, Redirect, useSearchParams } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
+import { ExportList } from '../../app/export-list.js';
 import { FilteredList } from '../../app/filtered-list.js';
 import { useFits, useIsNarrow } from '../../app/media.js';
 import { useApplicationFilter, useSubscriptionFilter } from '../../app/names.js';
@@ -18,7 +19,7 @@ import { deliveriesQuery, type Delivery } from './deliveries.queries.js';
 import { DeliverySearch } from './search.js';
 import { useLiveDeliveries } from './live-deliveries.js';
 import { Panel } from './panel.js';
-import { Redeliveries, RedeliverMatching } from './redeliver-matching.js';
+import { SendMatching, StartedReplays } from './send-matching.js';
 import { useSendNow } from './send-now.queries.js';
 import { canBeSent, TONES } from './states.js';
 
@@ -50,6 +51,9 @@ const FILTERS: readonly Filter[] = [
     choices: Object.keys(RESULTS),
     names: RESULTS,
   },
+  { name: 'contains', label: 'Text in the data', kind: 'text' },
+  // The search field sets it.
+  { name: 'producerId', label: 'Producer’s id', kind: 'choice' },
 ];
 const TIMES: readonly Filter[] = [
   { name: 'since', label: 'Since', kind: 'time' },
@@ -89,7 +93,6 @@ export default function DeliveriesPage() {
   const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
   const at = rows.findIndex(({ id }) => id === openId);
   const stepTo = (row: Delivery | undefined) => at >= 0 && row && (() => open(row.id));
-  const isUnfinished = filters['state'] === 'pending' || filters['state'] === 'parked';
   const sendable = rows.filter(canBeSent);
   const chosen = rows.filter(({ id }) => selection.keys.has(id));
   function sendChosen(): void {
@@ -107,9 +110,19 @@ export default function DeliveriesPage() {
     <Page
       title="Deliveries"
       state={<Refresh list={list} />}
-      actions={isOwn && <RedeliverMatching filters={all} values={filters} />}
+      actions={
+        <>
+          <ExportList
+            path="/v1/deliveries"
+            what="deliveries"
+            values={filters}
+            include={{ name: 'notification', label: 'With the notification of each delivery' }}
+          />
+          {isOwn && <SendMatching filters={all} values={filters} />}
+        </>
+      }
     >
-      <Redeliveries />
+      <StartedReplays />
       <FilteredList
         filters={all}
         search={<DeliverySearch />}
@@ -137,7 +150,7 @@ export default function DeliveriesPage() {
         selection={isOwn && !isNarrow ? selection : undefined}
         empty={Object.keys(filters).length === 0 && <Nothing />}
       >
-        {chosen.length === 0 && isOwn && isUnfinished && sendable.length > 0 && (
+        {chosen.length === 0 && isOwn && filters['state'] === 'parked' && sendable.length > 0 && (
           <button type="button" disabled={send.isPending} onClick={() => send.mutate(sendable)}>
             Send all {sendable.length} shown now
           </button>

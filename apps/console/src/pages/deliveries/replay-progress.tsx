@@ -1,9 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import type { Schemas } from '../../app/api.js';
 import { Problem } from '../../app/problem.js';
 import { Notice, type Tone } from '../../components/notice.js';
 import { LocalTime } from '../../components/time.js';
-import { replayQuery, useCancelReplay } from './redeliver-matching.queries.js';
+import { replayQuery, useCancelReplay } from './send-matching.queries.js';
 
 type Replay = Schemas['Replay'];
 
@@ -19,6 +20,12 @@ export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () =
   const cancel = useCancelReplay(id);
   const isRunning = data?.state === 'running';
   const hasEnded = data ? !isRunning : error !== null;
+  const client = useQueryClient();
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    // Events that were sent are no longer missed.
+    return () => void client.invalidateQueries({ queryKey: ['events'] });
+  }, [isRunning, client]);
   return (
     <Notice tone={data ? TONES[data.state] : 'neutral'}>
       <div className="replay">
@@ -26,15 +33,14 @@ export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () =
           <p>
             {data ? (
               <>
-                Redelivery of <LocalTime at={data.createdAt} />: {data.replayed} of {data.total}{' '}
-                sent again
+                Started at <LocalTime at={data.createdAt} />: {data.replayed} of {data.total} sent
               </>
             ) : (
-              'Redelivery'
+              'Sending'
             )}
           </p>
           <progress
-            aria-label="Deliveries sent again"
+            aria-label="Sent"
             value={data ? data.replayed : 0}
             max={Math.max(data?.total ?? 1, 1)}
           />
@@ -43,7 +49,7 @@ export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () =
         </div>
         {isRunning && (
           <button type="button" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
-            Cancel the redelivery
+            Cancel sending
           </button>
         )}
         {hasEnded && onDismiss && (
@@ -60,9 +66,8 @@ function sentenceOfState({ state, replayed, total }: Replay): string {
   if (state === 'running') {
     return 'It is running. Deliveries of a subscription that is paused, or whose circuit is open, wait.';
   }
-  if (state === 'cancelled')
-    return 'It was cancelled. Deliveries that were already sent again continue.';
+  if (state === 'cancelled') return 'It was cancelled. Deliveries that were already sent continue.';
   return replayed < total
-    ? 'It is complete. The others could not be sent again, for example because their subscription was switched off.'
+    ? 'It is complete. The others could not be sent, for example because their subscription was switched off.'
     : 'It is complete.';
 }

@@ -31,13 +31,12 @@ export function DeliverySearch() {
     else if (RESULT.test(wanted)) filterBy('status', wanted);
     else if (subscription) filterBy('webhookId', subscription.id);
     else if (application) filterBy('applicationId', application.id);
-    // The page of an event lists its deliveries.
-    else navigate(`/events?producerId=${encodeURIComponent(text)}`);
+    else filterBy('producerId', text);
   }
 
   return (
     <SearchField
-      label="Id, producer’s id, name, answer"
+      label="Any id, name, answer"
       suggestions={[...subscriptions, ...applications].flatMap(({ name }) => name ?? [])}
       onSearch={find}
     />

@@ -1,23 +1,27 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
+import { ExportList } from '../../app/export-list.js';
 import { FilteredList } from '../../app/filtered-list.js';
 import { useIsNarrow } from '../../app/media.js';
-import { NameOfApplication, useApplicationFilter } from '../../app/names.js';
+import { NameOfApplication, useApplicationFilter, useSubscriptionFilter } from '../../app/names.js';
 import { Refresh } from '../../app/refresh.js';
 import { useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { type Column, useSelection } from '../../components/table.js';
+import type { Column } from '../../components/table.js';
 import { ClockTime } from '../../components/time.js';
-import { type Event, eventsQuery } from './events.queries.js';
+import { SendMatching, StartedReplays } from '../deliveries/send-matching.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
-import { SendEvents } from './send-events.js';
+import { type Event, eventsQuery } from './events.queries.js';
 
-const FILTERS: readonly Filter[] = [
+const FIRST: readonly Filter[] = [
   { name: 'producerId', label: 'Producer’s id', kind: 'text' },
+  { name: 'contains', label: 'Text in the data', kind: 'text' },
   { name: 'event', label: 'Event', kind: 'choice', choices: Object.keys(EVENT_KINDS) },
+];
+const FURTHER: readonly Filter[] = [
   { name: 'resource', label: 'About', kind: 'choice', choices: ['call', 'sms', 'transcription'] },
   {
     name: 'unmatched',
@@ -26,6 +30,8 @@ const FILTERS: readonly Filter[] = [
     choices: ['true', 'false'],
     names: { true: 'nobody', false: 'a subscription' },
   },
+];
+const TIMES: readonly Filter[] = [
   { name: 'since', label: 'Since', kind: 'time' },
   { name: 'until', label: 'Until', kind: 'time' },
 ];
@@ -85,39 +91,59 @@ export default function EventsPage() {
   const isNarrow = useIsNarrow();
   const list = useInfiniteQuery(eventsQuery(filters));
   const ofApplication = useApplicationFilter();
-  const selection = useSelection<Event>(filters, {
-    allows: () => true,
-    labelOf: ({ id }) => `Select event ${id}`,
-  });
-  const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
-  const selected = rows.filter(({ id }) => selection.keys.has(id));
+  const missedBy = useSubscriptionFilter('missedBy', 'Missed by');
+  // All that a subscription has missed is sent, whatever the other filters select.
+  const ofSending = [missedBy, ...TIMES];
+  const { missedBy: webhookId, unmatched } = filters;
   return (
     <Page
       title="Events"
       state={<Refresh list={list} />}
       actions={
-        isOwn && (
-          <SendEvents
-            events={selected}
-            onSent={(ids) =>
-              selection.select([...selection.keys].filter((id) => !ids.includes(id)))
-            }
+        <>
+          <ExportList
+            path="/v1/events"
+            what="events"
+            values={filters}
+            include={{ name: 'data', label: 'With the data of each event' }}
           />
-        )
+          {isOwn && webhookId !== undefined && (
+            <SendMatching
+              label="Send all that it missed"
+              filters={ofSending}
+              values={chosen(filters, ofSending)}
+            />
+          )}
+        </>
       }
     >
+      <StartedReplays />
       <FilteredList
-        filters={[...FILTERS, ofApplication]}
+        filters={[...FIRST, missedBy, ...FURTHER, ofApplication, ...TIMES]}
         list={list}
         label="Events"
         hrefOf={({ id }) => `/events/${id}`}
         columns={isNarrow ? COLUMNS_OF_PHONE : COLUMNS}
         rowHeight={isNarrow ? 52 : 32}
-        selection={isOwn ? selection : undefined}
+        note={
+          isOwn &&
+          unmatched === 'true' &&
+          webhookId === undefined && (
+            <p className="quiet note">
+              To send events to a subscription, choose it under “Missed by”.
+            </p>
+          )
+        }
         empty={emptyOf(filters)}
       />
     </Page>
   );
+}
+
+/** The values of some of the filters. */
+function chosen(values: Record<string, string>, of: readonly Filter[]): Record<string, string> {
+  const names = of.map(({ name }) => name);
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
 }
 
 function TryBefore() {
@@ -131,6 +157,9 @@ function TryBefore() {
 }
 
 function emptyOf({ unmatched, ...others }: Record<string, string>) {
+  if (Object.keys(others).join() === 'missedBy' && unmatched === undefined) {
+    return <EmptyState title="This subscription has missed nothing." />;
+  }
   if (Object.keys(others).length > 0 || unmatched === 'false') return undefined;
   return unmatched ? (
     <EmptyState title="A subscription was told of every event." />

@@ -1,10 +1,9 @@
 import { nextPageOf } from '#libs/client';
 import { answerOf, api } from '../../app/api.js';
-import type { Event } from './events.queries.js';
 
-/** The first page of events that no subscription was told of. */
+/** The first page of events that were missed. */
 export interface Missed {
-  events: readonly Event[];
+  count: number;
   /** Whether there may be more. */
   isMore: boolean;
   /** The list of all of them. */
@@ -12,18 +11,18 @@ export interface Missed {
 }
 
 /**
- * @param filters of the list of events
+ * @param filters of the list of events: `missedBy`, or `unmatched` for those that no subscription was told of
  */
 export async function readMissed(
-  filters: Readonly<Record<string, string>>,
+  filters: { missedBy: string } | { unmatched: 'true'; since: string },
   limit: number,
   signal: AbortSignal,
 ): Promise<Missed> {
-  const query = { ...filters, unmatched: true };
-  const call = api.GET('/v1/events', { params: { query: { ...query, limit } }, signal });
-  const events = await answerOf(call);
-  const path = `/events?${new URLSearchParams({ ...filters, unmatched: 'true' }).toString()}`;
-  return { events, isMore: nextPageOf((await call).response) !== undefined, path };
+  const query = { ...(filters as object), limit };
+  const call = api.GET('/v1/events', { params: { query }, signal });
+  const { length: count } = await answerOf(call);
+  const path = `/events?${new URLSearchParams(filters).toString()}`;
+  return { count, isMore: nextPageOf((await call).response) !== undefined, path };
 }
 
 /** `12 events`, `50 or more events`. */

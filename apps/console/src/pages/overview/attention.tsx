@@ -6,7 +6,7 @@ import { Pill } from '../../components/notice.js';
 import { ClockTime, Day, RelativeTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import { useLastFailure } from '../subscription/condition-text.js';
-import { RedeliverMatching } from '../deliveries/redeliver-matching.js';
+import { SendMatching } from '../deliveries/send-matching.js';
 import {
   usePause,
   useSwitchOnAgain,
@@ -46,7 +46,7 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
         </span>
         {failing.length > 0 && (
           <div className="actions">
-            <RedeliverMatching label="Redeliver what failed" isSmall filters={[]} values={{}} />
+            <SendMatching label="Send what was not delivered" isSmall filters={[]} values={{}} />
           </div>
         )}
       </header>

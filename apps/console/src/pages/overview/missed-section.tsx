@@ -16,20 +16,20 @@ export const missedQuery = (range: Range) =>
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const { since } = bucketsOf(range, Date.now());
-      return { ...(await readMissed({ since }, LIMIT, signal)), since };
+      return { ...(await readMissed({ unmatched: 'true', since }, LIMIT, signal)), since };
     },
   });
 
 /** A notice if there are events that no subscription was told of. */
 export function MissedSection({ missed }: { missed: (Missed & { since: string }) | undefined }) {
-  if (!missed || missed.events.length === 0) return null;
-  const { events, isMore, since, path } = missed;
-  const isOne = events.length === 1 && !isMore;
+  if (!missed || missed.count === 0) return null;
+  const { count, isMore, since, path } = missed;
+  const isOne = count === 1 && !isMore;
   return (
     <Notice tone="waiting">
       <p>
-        <Link href={path}>{missedText(events.length, isMore)}</Link> {isOne ? 'has' : 'have'}{' '}
-        reached no subscription since <LocalTime at={since} />, because none matched when{' '}
+        <Link href={path}>{missedText(count, isMore)}</Link> {isOne ? 'has' : 'have'} reached no
+        subscription since <LocalTime at={since} />, because none matched when{' '}
         {isOne ? 'it was' : 'they were'} accepted.
       </p>
     </Notice>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useAccountShown } from '../../app/account.js';
 import { Problem } from '../../app/problem.js';
 import { Page } from '../../components/page.js';
-import { Redeliveries } from '../deliveries/redeliver-matching.js';
+import { StartedReplays } from '../deliveries/send-matching.js';
 import { Attention } from './attention.js';
 import { FirstSteps } from './first-steps.js';
 import { missedQuery, MissedSection } from './missed-section.js';
@@ -54,7 +54,7 @@ function OwnOverview() {
       {!isReady && !error && <Skeleton />}
       {isReady && (
         <>
-          <Redeliveries />
+          <StartedReplays />
           {!hasDeliveries.data && <FirstSteps />}
           <Statistics history={statistics.data} />
           {subscriptions.data && !waiting.isPending && (

@@ -48,6 +48,9 @@ export function LatestDeliveries({ webhookId }: { webhookId: string }) {
       <header>
         <h2 id="latest">Latest deliveries</h2>
         <span className="actions">
+          <Link href={inAccount(`/events?missedBy=${webhookId}`)} className="onward">
+            Missed events <ArrowRight size={14} aria-hidden />
+          </Link>
           <Link href={inAccount(`/deliveries?webhookId=${webhookId}`)} className="onward">
             All deliveries <ArrowRight size={14} aria-hidden />
           </Link>

@@ -108,7 +108,7 @@ function ShownPage({ shown }: { shown: Shown }) {
         </span>
         <span className="on-wide">id {id}</span>
       </p>
-      {isNew && <MissedBefore subscription={webhook} />}
+      {isNew && <MissedBefore id={id} />}
       <HealthSection subscription={webhook} />
       <nav className="tabs" aria-label="Parts of the subscription">
         {tabs.map(([name, text]) => (

@@ -1,31 +1,43 @@
-import { idOf } from '#libs/client';
+import { type Answer, idOf } from '#libs/client';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { answerOf, api, RefusedError, type Schemas, sentenceOf } from '../../app/api.js';
 import { durationText } from '../../components/time-text.js';
 
-/** The deliveries to send again. The API validates it. */
+/**
+ * The deliveries to send, by the filters of their list; with `missedBy`, the events that this subscription has missed. The
+ * API validates it.
+ */
 export type Selected = Record<string, string> & { since: string };
 
-type Body = Schemas['RedeliverRequest'];
+type Started = Schemas['ReplayCount'] | Schemas['Address'];
 
 const POLL_MS = 2_000;
 
-/** How many deliveries would be sent again, and how many would be left out. */
+/** How many would be sent, and how many would be left out. */
 export const countQuery = (selected: Selected) =>
   queryOptions({
-    queryKey: ['redeliver', 'count', selected],
+    queryKey: ['send', 'count', selected],
     gcTime: 0,
     queryFn: async ({ signal }) => {
-      const body = { ...(selected as Body), dryRun: true };
-      const answer = await answerOf(api.POST('/v1/deliveries/redeliver', { body, signal }));
+      const answer = await answerOf(post(selected, { dryRun: true }, { signal }));
       return answer as Schemas['ReplayCount'];
     },
   });
 
+function post(
+  { missedBy: id, ...selected }: Selected,
+  more: { dryRun?: true },
+  request: { signal?: AbortSignal; headers?: Record<string, string> },
+): Promise<Answer<Started>> {
+  const body = { ...(selected as Schemas['SendRequest']), ...more };
+  if (id === undefined) return api.POST('/v1/deliveries/send', { ...request, body });
+  const missed = { ...request, body: { ...body, missed: true } };
+  return api.POST('/v1/webhooks/{id}/replay', { ...missed, params: { path: { id } } });
+}
+
 /** Starts a replay, once for each key. @throws StartError */
 export async function startReplay(selected: Selected, key: string): Promise<string> {
-  const params = { header: { 'Idempotency-Key': key } };
-  const call = api.POST('/v1/deliveries/redeliver', { params, body: selected });
+  const call = post(selected, {}, { headers: { 'Idempotency-Key': key } });
   try {
     return idOf((await answerOf(call)) as Schemas['Address']);
   } catch (error) {

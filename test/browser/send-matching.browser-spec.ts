@@ -28,11 +28,11 @@ async function aSubscriptionWithFailures(count: number): Promise<string> {
 }
 
 async function openDialog(page: Page) {
-  await page.getByRole('button', { name: /^Redeliver (all that match|[\d,]+) …$/ }).click();
-  return page.getByRole('dialog', { name: 'Redeliver all that match' });
+  await page.getByRole('button', { name: /^Send (all that match|[\d,]+) …$/ }).click();
+  return page.getByRole('dialog', { name: 'Send all that match' });
 }
 
-it('counts the matching deliveries, sends them again once, and shows the progress', async () => {
+it('counts the matching deliveries, sends them once, and shows the progress', async () => {
   await aSubscriptionWithFailures(3);
   await installation.aSubscription(customer);
   // This one succeeds.
@@ -40,23 +40,23 @@ it('counts the matching deliveries, sends them again once, and shows the progres
   const page = await installation.openAs(customer, 'deliveries?event=cdrCreated&status=5xx');
   const before = installation.receiver.received.length;
   const dialog = await openDialog(page);
-  await dialog.getByText('3 deliveries would be sent again.').waitFor();
-  await dialog.getByText('exhausted or cancelled, because no state is chosen').waitFor();
+  await dialog.getByText('3 deliveries would be sent.').waitFor();
+  await dialog.getByText('waiting, failed or cancelled, because no state is chosen').waitFor();
   await dialog.getByText('5xx').waitFor();
 
   // The answer is lost, and the request is repeated.
   await page.route(
-    '**/v1/deliveries/redeliver',
+    '**/v1/deliveries/send',
     async (route) => {
       await route.fetch();
       await route.abort();
     },
     { times: 1 },
   );
-  await dialog.getByRole('button', { name: 'Redeliver 3 deliveries' }).click();
+  await dialog.getByRole('button', { name: 'Send 3 deliveries' }).click();
   await dialog.getByText('nothing is sent twice').waitFor();
-  await dialog.getByRole('button', { name: 'Redeliver 3 deliveries' }).click();
-  await dialog.getByText('3 of 3 sent again').waitFor();
+  await dialog.getByRole('button', { name: 'Send 3 deliveries' }).click();
+  await dialog.getByText('3 of 3 sent').waitFor();
   await dialog.getByText('It is complete.').waitFor();
   await installation.receiver.until((received) => received.length >= before + 3);
   const replays = 'SELECT 1 FROM replays WHERE account_id = $1';
@@ -64,8 +64,8 @@ it('counts the matching deliveries, sends them again once, and shows the progres
 
   await page.keyboard.press('Escape');
   expect(await dialog.count()).toBe(0);
-  const progress = page.getByRole('list', { name: 'Redeliveries' });
-  await progress.getByText('3 of 3 sent again').waitFor();
+  const progress = page.getByRole('list', { name: 'Sent together' });
+  await progress.getByText('3 of 3 sent').waitFor();
   await progress.getByRole('button', { name: 'Dismiss' }).click();
   expect(await progress.count()).toBe(0);
 });
@@ -75,7 +75,7 @@ it('tells how many it leaves out because their subscription is off', async () =>
   const page = await installation.openAs(customer, 'deliveries');
   await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: false });
   const dialog = await openDialog(page);
-  await dialog.getByText('There is nothing to send again. 1 delivery more would match').waitFor();
+  await dialog.getByText('There is nothing to send. 1 delivery more would match').waitFor();
   await dialog.getByRole('link', { name: 'switch them on first' }).click();
   await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
   expect(await dialog.count()).toBe(0);
@@ -85,20 +85,36 @@ it('continues after closing the dialog and reloading the page, until it is cance
   const webhook = await aSubscriptionWithFailures(1);
   await customer.client.post(`/v1/webhooks/${webhook}/pause`);
   const page = await installation.openAs(customer, 'deliveries');
-  const button = page.getByRole('button', { name: /^Redeliver all that match/ });
+  const button = page.getByRole('button', { name: /^Send all that match/ });
   expect(await button.getAttribute('class')).not.toBe('primary');
   await page.getByLabel('State', { exact: true }).selectOption('exhausted');
-  await page.locator('.primary', { hasText: 'Redeliver 1 …' }).waitFor();
+  await page.locator('.primary', { hasText: 'Send 1 …' }).waitFor();
   const dialog = await openDialog(page);
-  await dialog.getByRole('button', { name: 'Redeliver 1 delivery' }).click();
-  await dialog.getByText('0 of 1 sent again').waitFor();
+  await dialog.getByRole('button', { name: 'Send 1 delivery' }).click();
+  await dialog.getByText('0 of 1 sent').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.reload();
-  const progress = page.getByRole('list', { name: 'Redeliveries' });
+  const progress = page.getByRole('list', { name: 'Sent together' });
   await progress.getByText('It is running.').waitFor();
   expect(await progress.getByRole('button', { name: 'Dismiss' }).count()).toBe(0);
-  await progress.getByRole('button', { name: 'Cancel the redelivery' }).click();
+  await progress.getByRole('button', { name: 'Cancel sending' }).click();
   await progress.getByText('It was cancelled.').waitFor();
+});
+
+it('sends deliveries that wait for their next attempt, and keeps their schedule', async () => {
+  const { receiver } = installation;
+  receiver.answering = (_, response) => response.writeHead(500).end();
+  await installation.aSubscription(customer, { retry: { schedule: [3_600, 3_600] } });
+  await installation.report(customer);
+  const { id, nextAttemptAt } = await installation.delivery(customer, 'pending');
+  const page = await installation.openAs(customer, 'deliveries?state=pending');
+  const dialog = await openDialog(page);
+  await dialog.getByRole('button', { name: 'Send 1 delivery' }).click();
+  await dialog.getByText('1 of 1 sent').waitFor();
+  await receiver.until((received) => received.filter((one) => one.id === id).length === 2);
+  const attempts = async () => (await installation.delivery(customer, 'pending')).attempts;
+  await expect.poll(attempts, { timeout: 20_000 }).toBe(2);
+  expect((await installation.delivery(customer, 'pending')).nextAttemptAt).toBe(nextAttemptAt);
 });
 
 it('shows the progress of a running replay', async () => {
@@ -106,20 +122,20 @@ it('shows the progress of a running replay', async () => {
   await customer.client.post(`/v1/webhooks/${webhook}/pause`);
   const page = await installation.openAs(customer, `deliveries?webhookId=${webhook}`);
   const dialog = await openDialog(page);
-  await dialog.getByRole('button', { name: 'Redeliver 1 delivery' }).click();
-  await dialog.getByText('0 of 1 sent again').waitFor();
+  await dialog.getByRole('button', { name: 'Send 1 delivery' }).click();
+  await dialog.getByText('0 of 1 sent').waitFor();
   await customer.client.post(`/v1/webhooks/${webhook}/resume`);
-  await dialog.getByText('1 of 1 sent again').waitFor();
+  await dialog.getByText('1 of 1 sent').waitFor();
 });
 
 it('tells what cannot be sent again, and why', async () => {
-  const page = await installation.openAs(customer, 'deliveries?state=pending');
+  const page = await installation.openAs(customer, 'deliveries?state=parked');
   await page.getByText('Nothing matches').waitFor();
-  expect(await page.getByRole('button', { name: /^Redeliver/ }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /^Send/ }).count()).toBe(0);
   await page.getByLabel('State', { exact: true }).selectOption('');
   const dialog = await openDialog(page);
-  const start = dialog.getByRole('button', { name: 'Redeliver', exact: true });
-  await dialog.getByText('There is nothing to send again.').waitFor();
+  const start = dialog.getByRole('button', { name: 'Send', exact: true });
+  await dialog.getByText('There is nothing to send.').waitFor();
   expect(await start.isDisabled()).toBe(true);
   await dialog.getByLabel('Made since').fill('');
   await dialog.getByText('Choose a time.').waitFor();
@@ -146,7 +162,7 @@ it('tells what to do when too many replays run, or were started within an hour',
   const cancel = await startMany(10);
   const page = await installation.openAs(customer, 'deliveries');
   const dialog = await openDialog(page);
-  const start = dialog.getByRole('button', { name: 'Redeliver 1 delivery' });
+  const start = dialog.getByRole('button', { name: 'Send 1 delivery' });
   await start.click();
   await dialog.getByText('Wait until one of them has ended, or cancel one.').waitFor();
   await cancel();
