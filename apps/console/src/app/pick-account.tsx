@@ -5,7 +5,7 @@ import { useIsNarrow } from './media.js';
 import type { PageEntry } from './pages.js';
 
 /** Replaces a page that shows one account until the platform picks one. */
-export function PickAccount({ page: { path, name = '' } }: { page: PageEntry }) {
+export default function PickAccount({ page: { path, name = '' } }: { page: PageEntry }) {
   const columns = ACCOUNT_COLUMNS[useIsNarrow() ? 'phone' : 'all'];
   return (
     <Page title={name} state={<span className="muted">Which account?</span>}>

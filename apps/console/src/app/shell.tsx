@@ -1,6 +1,6 @@
 import './shell.css';
 import { Menu, Search, X } from 'lucide-react';
-import { Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { Dialog } from '../components/dialog.js';
 import { Mark } from '../components/mark.js';
@@ -12,7 +12,6 @@ import { API_URL } from './addresses.js';
 import { AccountPicker } from './account-picker.js';
 import { useAccountShown } from './account.js';
 import { CustomerNotice } from './customer-notice.js';
-import { PickAccount } from './pick-account.js';
 import { Boundary } from './boundary.js';
 import { forgetDraftsOfOthers } from './drafts.js';
 import { useIsNarrow } from './media.js';
@@ -23,6 +22,9 @@ import { SideBar, StreamStatus } from './side-bar.js';
 import { useStore } from './store.js';
 import { openStream, streamState } from './stream.js';
 import { theme, THEMES } from './theme.js';
+
+// Only operators need it.
+const PickAccount = lazy(() => import('./pick-account.js'));
 
 /** The frame of every page: navigation, palette, toasts. */
 export function Shell() {

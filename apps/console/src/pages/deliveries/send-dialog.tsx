@@ -3,15 +3,20 @@ import { useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { faultsOf } from '../../app/api.js';
 import { useUser } from '../../app/session.js';
+import { Dialog } from '../../components/dialog.js';
 import { Field } from '../../components/field.js';
 import type { Filter } from '../../components/filter-bar.js';
 import { localInputOf, timeOfInput } from '../../components/filter-values.js';
 import { LocalTime } from '../../components/time.js';
 import { ReplayProgress } from './replay-progress.js';
-import { countQuery, type Selected, startReplay, startSentence } from './send-matching.queries.js';
+import {
+  countQuery,
+  DAY_MS,
+  type Selected,
+  startReplay,
+  startSentence,
+} from './send-matching.queries.js';
 import { remember } from './started-replays.js';
-
-export const DAY_MS = 86_400_000;
 
 /** What to send. */
 export interface Sending {
@@ -26,8 +31,16 @@ export interface Sending {
 /** A new subscription may have missed events for as long before it was created. */
 const MISSED_MS = 30 * DAY_MS;
 
-/** Shows what would be sent, then the progress. */
-export function SendDialog({ label, filters, values, onClose }: Sending & { onClose: () => void }) {
+/** Shows what would be sent, then the progress. Loaded when it opens. */
+export default function SendDialog(props: Sending & { onClose: () => void }) {
+  return (
+    <Dialog label={props.label} onClose={props.onClose}>
+      <Content {...props} />
+    </Dialog>
+  );
+}
+
+function Content({ label, filters, values, onClose }: Sending & { onClose: () => void }) {
   const { userId } = useUser();
   const isMissed = values['missedBy'] !== undefined;
   const [sinceInput, setSinceInput] = useState(() =>

@@ -13,6 +13,8 @@ type Started = Schemas['ReplayCount'] | Schemas['Address'];
 
 const POLL_MS = 2_000;
 
+export const DAY_MS = 86_400_000;
+
 /** How many would be sent, and how many would be left out. */
 export const countQuery = (selected: Selected) =>
   queryOptions({

@@ -1,14 +1,15 @@
 import './send-matching.css';
 import { skipToken, useQuery } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useCommands } from '../../app/palette.js';
 import { useUser } from '../../app/session.js';
-import { Dialog } from '../../components/dialog.js';
 import { ReplayProgress } from './replay-progress.js';
-import { DAY_MS, SendDialog, type Sending } from './send-dialog.js';
-import { countQuery } from './send-matching.queries.js';
+import type { Sending } from './send-dialog.js';
+import { countQuery, DAY_MS } from './send-matching.queries.js';
 import { dismiss, useStartedReplays } from './started-replays.js';
+
+const SendDialog = lazy(() => import('./send-dialog.js'));
 
 /**
  * Filters that cannot select what is sent at once. Parked deliveries are blocked, and only each by itself is sent in spite
@@ -50,9 +51,9 @@ export function SendMatching({
         {count > 0 ? `Send ${count.toLocaleString('en')}` : label} …
       </button>
       {isOpen && (
-        <Dialog label={label} onClose={() => setIsOpen(false)}>
+        <Suspense>
           <SendDialog {...sending} label={label} onClose={() => setIsOpen(false)} />
-        </Dialog>
+        </Suspense>
       )}
     </>
   );
