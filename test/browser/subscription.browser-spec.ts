@@ -107,9 +107,12 @@ it('gets a pace, with faults beside the inputs', async () => {
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('.about').getByText('at most 10 a second, in order').waitFor();
   expect(await stored()).toMatchObject({ maxPerSecond: 10, ordered: true });
+  const unsaved = page.getByText('Not saved yet', { exact: true });
+  await unsaved.waitFor({ state: 'hidden' });
   await rate.fill('');
   await page.getByLabel('One at a time, in order').uncheck();
   await page.getByRole('button', { name: 'Save' }).click();
+  await unsaved.waitFor({ state: 'hidden' });
   await page.getByText('no limit', { exact: true }).waitFor();
   expect(Object.keys(await stored())).not.toContain('maxPerSecond');
 });
