@@ -217,8 +217,11 @@ it('shows live what starts to fail, since when, and when it works again', async 
   await expect.poll(() => count.count()).toBe(0);
   await page.getByText('2 deliveries wait for a retry.').waitFor();
   await page.getByRole('link', { name: 'See them, or send them now' }).click();
-  await page.getByRole('button', { name: 'Send all 2 shown now' }).click();
-  await page.getByText('Sending 2 deliveries now.').waitFor();
+  await page.getByRole('button', { name: 'Send all that match' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Send 2 deliveries' }).click();
+  await dialog.getByText('2 of 2 sent').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
   await page.goBack();
   await page.getByText('for a retry.').waitFor({ state: 'detached' });
   await failing.getByText('your subscription is well').waitFor();
@@ -236,10 +239,13 @@ it('shows operators the attempts of the account that they pick, without empty se
   const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
   expect(await links.allInnerTexts()).toEqual([
     'Installation',
+    'Load',
     'Accounts',
     'Overview',
     'Deliveries',
     'Events',
+    'Subscriptions',
+    'Applications',
     'Audit log',
   ]);
 });
