@@ -88,6 +88,39 @@ it.each(['ndjson', 'csv'])('goes on behind the last complete line of a %s file',
   expect(stderr).toContain(`is no export in the format ${format}.`);
 });
 
+it.each([
+  ['a CSV file without the data', 'x.csv', ['events'], ['events', '--data']],
+  ['a CSV file with the data', 'x.csv', ['events', '--data'], ['events']],
+  ['an NDJSON file without the data', 'x', ['events'], ['events', '--data']],
+  ['an NDJSON file with the data', 'x', ['events', '--data'], ['events']],
+  ['NDJSON in a file with the name of CSV', 'x.csv', ['events', '--format', 'ndjson'], ['events']],
+  ['CSV in a file without its name', 'x', ['events', '--format', 'csv'], ['events']],
+  ['events as CSV', 'x.csv', ['events'], ['deliveries']],
+  ['events as NDJSON', 'x', ['events'], ['deliveries']],
+])('does not go on with other columns behind %s', async (_, name, [list, ...first], next) => {
+  await reported(2, '{"odd": "\\""}');
+  const output = join(folder, name);
+  expect((await run(list!, 'export', ...first, '-o', output)).code).toBe(0);
+  await appendFile(output, '{"id":"cut');
+  const before = await readFile(output, 'utf8');
+  const [other, ...options] = next;
+  const { code, stderr } = await run(other!, 'export', ...options, '-o', output, '--resume');
+  expect([code, stderr]).toEqual([
+    1,
+    `${output} has other columns; repeat the options of the first export.\n`,
+  ]);
+  expect(await readFile(output, 'utf8')).toBe(before);
+});
+
+it('empties no file that is none of its own', async () => {
+  for (const name of ['notes', 'notes.csv']) {
+    const output = join(folder, name);
+    await appendFile(output, 'Buy milk');
+    const { code } = await run('events', 'export', '-o', output, '--resume');
+    expect([name, code, await readFile(output, 'utf8')]).toEqual([name, 1, 'Buy milk']);
+  }
+});
+
 it('says what is wrong with options', async () => {
   for (const [args, code, message] of [
     [['--resume'], 2, '--resume needs --output'],

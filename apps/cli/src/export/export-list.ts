@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import {
   type ApiConnection,
@@ -9,11 +10,12 @@ import {
   type ApiOptions,
   withApiOptions,
 } from '../api/api-connection.js';
+import { queryOf } from '../api/lists.js';
 import { wholeNumber } from '../arguments.js';
 import { CommandFailure } from '../failure.js';
 import { type OutputOptions, printable } from '../output.js';
 import { stopSignal } from '../stop-signal.js';
-import { type ExportFormat, RecordSplitter } from './records.js';
+import { type ExportFormat, isRecordOf, RecordSplitter } from './records.js';
 import { ExportProgress } from './export-progress.js';
 
 /** The API's limit of an export; the next request goes on behind it. */
@@ -67,10 +69,11 @@ export async function exportList(
   if (resume && output === undefined) command.error('error: --resume needs --output');
   const format = options.format ?? (output?.endsWith('.csv') ? 'csv' : 'ndjson');
   const api = await apiOf(options, command);
-  const target = await Target.open(output, format, resume);
+  const signal = stopSignal();
+  const fits = resume ? await columnsOf(api, { path, filters }, format, signal) : undefined;
+  const target = await Target.open(output, format, fits);
   const progress = new ExportProgress(things, since, options);
   const given = Object.entries(filters).filter(([, value]) => value !== undefined);
-  const signal = stopSignal();
   try {
     for (let isMore = true; isMore && target.count < limit;) {
       const most = Math.min(limit - target.count, MAX_LINES);
@@ -97,6 +100,21 @@ export async function exportList(
   }
   progress.end(target.count, output);
 }
+
+/** Tells whether the first line of a file is one that this export would write. */
+async function columnsOf(
+  api: ApiConnection,
+  { path, filters: { include } }: Pick<Exported, 'path' | 'filters'>,
+  format: ExportFormat,
+  signal: AbortSignal,
+): Promise<FitsLine> {
+  if (format === 'ndjson') return (line) => isRecordOf(line, path, include);
+  const query = `${path}${queryOf({ include, limit: '1' })}`;
+  const rows = await text(await opened(api, query, format, signal));
+  return (line) => rows.startsWith(line);
+}
+
+type FitsLine = (line: string) => boolean;
 
 function opened(
   api: ApiConnection,
@@ -127,29 +145,37 @@ class Target {
     private readonly file: FileHandle | undefined,
   ) {}
 
-  /** @throws CommandFailure if the file exists and is not to be continued, or cannot be written */
+  /**
+   * @param fits whether a file that begins with this line is continued; without it, no file is
+   * @throws CommandFailure if the file exists and is not to be continued, or cannot be written
+   */
   static async open(
     output: string | undefined,
     format: ExportFormat,
-    resume: boolean,
+    fits: FitsLine | undefined,
   ): Promise<Target> {
     if (output === undefined) return new Target(format, undefined);
-    const file = await open(output, resume ? 'a' : 'ax').catch((error: unknown) => {
+    const file = await open(output, fits ? 'a' : 'ax').catch((error: unknown) => {
       const { code } = error as NodeJS.ErrnoException;
       const why =
         code === 'EEXIST' ? 'exists: --resume goes on with it' : `cannot be written (${code})`;
       throw new CommandFailure(`${output} ${why}.`);
     });
     const target = new Target(format, file);
-    if (resume) await target.continue(output);
+    if (fits) await target.continue(output, fits);
     return target;
   }
 
-  private async continue(output: string): Promise<void> {
+  private async continue(output: string, fits: FitsLine): Promise<void> {
     const records = new RecordSplitter(this.format);
     for await (const chunk of createReadStream(output)) records.add(chunk as Buffer);
     if (records.count > 0 && records.lastId === undefined) {
       throw new CommandFailure(`${output} is no export in the format ${this.format}.`);
+    }
+    if (!fits(records.beginning)) {
+      throw new CommandFailure(
+        `${output} has other columns; repeat the options of the first export.`,
+      );
     }
     // A line that was not written to its end.
     await this.file!.truncate(records.bytes);
