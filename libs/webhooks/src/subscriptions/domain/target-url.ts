@@ -1,4 +1,4 @@
-import { inHttp, url } from '#libs/kernel';
+import { inHttp, url, ValidationError } from '#libs/kernel';
 
 /** Decides which addresses and ports targets may have. */
 export abstract class TargetPolicy {
@@ -7,6 +7,15 @@ export abstract class TargetPolicy {
   /** @param address a literal IP address */
   abstract allowsAddress(address: string): boolean;
 }
+
+/** The fault of a target whose port belongs to another service. */
+export const RESERVED_PORT =
+  'must not have a port below 1024 other than 80, 443 and those that this installation allows';
+/** The fault of a target whose address is not public. */
+export const PRIVATE_TARGET = 'must not name an address that is not public';
+/** The fault of a masked target URL that is not the stored one. */
+export const MASKED_TARGET =
+  'must carry its user information, for which *** only stands when shown';
 
 /** How a target can be reached: what `TargetClient` knows how to call. */
 const TARGET_SCHEMES = ['http', 'https'] as const;
@@ -72,4 +81,18 @@ export function namesAddress(url: string, address: string): boolean {
 /** The canonical host of a target URL: 127.1, 0x7f000001, %31… and full-width digits in one form. */
 export function targetHost(url: string): string {
   return new URL(inHttp(url)).hostname;
+}
+
+/** @throws ValidationError unless a target may have this port and this host */
+export function refuseTarget(url: string, policy: TargetPolicy): void {
+  const mayHavePort = hasTargetPort(url, policy);
+  if (mayHavePort && hasTargetHost(url, policy)) return;
+  const fault = mayHavePort ? PRIVATE_TARGET : RESERVED_PORT;
+  throw ValidationError.of('targetUrl', 'not_allowed', `targetUrl ${fault}.`);
+}
+
+/** @throws ValidationError if the user information of a target URL is masked */
+export function refuseMask(url: string): void {
+  if (!isMaskedTargetUrl(url)) return;
+  throw ValidationError.of('targetUrl', 'format', `targetUrl ${MASKED_TARGET}.`);
 }

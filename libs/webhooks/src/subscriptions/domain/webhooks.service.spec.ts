@@ -7,7 +7,7 @@ import {
   WebhookLimitReachedError,
 } from './webhook.js';
 import { aContent, webhooksOnFakes } from './webhooks.fake.js';
-import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from './webhooks.service.js';
+import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from './target-url.js';
 
 const ACCOUNT = '1';
 const anyVersion = (): void => undefined;

@@ -18,7 +18,7 @@ import {
   refuseNarrowNotice,
 } from '../../event-kinds/domain/event-kinds.js';
 import { newSigningKey, type Signature } from './signing-key.js';
-import { hasTargetHost, hasTargetPort, isMaskedTargetUrl, TargetPolicy } from './target-url.js';
+import { refuseMask, refuseTarget, TargetPolicy } from './target-url.js';
 import {
   MAX_WEBHOOKS,
   PaceLimits,
@@ -111,7 +111,7 @@ export class WebhooksService {
    */
   async create(level: WebhookLevel, content: WebhookContent): Promise<string> {
     const { targetUrl, headers, signature, ...others } = content;
-    this.refuseTarget(targetUrl);
+    refuseTarget(targetUrl, this.targets);
     refuseMask(targetUrl);
     refuseMaskedHeaders(headers, null);
     refuseTwoAuthorizations(targetUrl, headers, 'headers');
@@ -149,7 +149,7 @@ export class WebhooksService {
         targetUrl !== undefined && !(webhook && this.secrets.hasTarget(webhook, targetUrl));
       // Checked before 404 and 412 because the answer does not depend on stored data. The present
       // target is always accepted, even if the operator has since denied its network.
-      if (newTarget) this.refuseTarget(targetUrl);
+      if (newTarget) refuseTarget(targetUrl, this.targets);
       if (!webhook) throw new NotFoundError('webhook subscription');
       check(webhook.version);
       if (newTarget) refuseMask(targetUrl);
@@ -265,28 +265,12 @@ export class WebhooksService {
     return wellFormed ? this.webhooks.find(key, options) : undefined;
   }
 
-  private refuseTarget(url: string): void {
-    const mayHavePort = hasTargetPort(url, this.targets);
-    if (mayHavePort && hasTargetHost(url, this.targets)) return;
-    const fault = mayHavePort ? PRIVATE_TARGET : RESERVED_PORT;
-    throw ValidationError.of('targetUrl', 'not_allowed', `targetUrl ${fault}.`);
-  }
-
   /** @param changed a new value: the present one is always accepted, even if the limit has since been lowered */
   private refuseConcurrency(changed: number | null | undefined): void {
     if ((changed ?? 0) <= this.pace.maxConcurrent) return;
     throw ValidationError.of('maxConcurrent', 'not_allowed', `maxConcurrent ${TOO_CONCURRENT}.`);
   }
 }
-
-/** The fault of a target whose port belongs to another service. */
-export const RESERVED_PORT =
-  'must not have a port below 1024 other than 80, 443 and those that this installation allows';
-/** The fault of a target whose address is not public. */
-export const PRIVATE_TARGET = 'must not name an address that is not public';
-/** The fault of a masked target URL that is not the stored one. */
-export const MASKED_TARGET =
-  'must carry its user information, for which *** only stands when shown';
 
 /** The audit entry of a revision. It names the fields that the client changed, not the consequences. */
 function auditEntryOf(
@@ -302,8 +286,3 @@ function auditEntryOf(
 }
 
 const noPage = (): Promise<Webhook[]> => Promise.resolve([]);
-
-function refuseMask(url: string): void {
-  if (!isMaskedTargetUrl(url)) return;
-  throw ValidationError.of('targetUrl', 'format', `targetUrl ${MASKED_TARGET}.`);
-}

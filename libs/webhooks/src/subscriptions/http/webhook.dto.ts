@@ -20,9 +20,11 @@ import {
   hasTargetHost,
   hasTargetPort,
   isMaskedTargetUrl,
+  MASKED_TARGET,
+  PRIVATE_TARGET,
+  RESERVED_PORT,
   targetUrlPart,
 } from '../domain/target-url.js';
-import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from '../domain/webhooks.service.js';
 import { Filter, filterPart } from '../../event-kinds/domain/filter.js';
 import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
 import {
