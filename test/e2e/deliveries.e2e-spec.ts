@@ -398,6 +398,7 @@ it('tells why a subscription was not notified of an event', async () => {
   const notified = await subscribe();
   const otherEvent = await subscribe('/v1/webhooks', { event: 'cdrRated' });
   const off = await subscribe('/v1/webhooks', { enabled: false });
+  const offForOther = await subscribe('/v1/webhooks', { enabled: false, event: 'cdrRated' });
   const otherResource = await subscribe(`/v1/applications/${application}/webhooks`, {
     resource: 'sms',
   });
@@ -410,6 +411,7 @@ it('tells why a subscription was not notified of an event', async () => {
   expect(Object.fromEntries(event.unmatched.map((one) => [one.webhookId, one.reason]))).toEqual({
     [otherEvent]: 'other_event',
     [off]: 'disabled',
+    [offForOther]: 'other_event',
     [otherResource]: 'other_resource',
     [changed]: 'changed_later',
     [later]: 'created_later',

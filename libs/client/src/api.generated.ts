@@ -3060,18 +3060,18 @@ export interface components {
              */
             webhookId: string;
             /**
-             * @description Why, as far as it shows now.
+             * @description Why, judged by the subscription as it is now: the first of these.
              *
-             *     - `created_later`: it was made after the event was accepted
-             *     - `disabled`: it is off
              *     - `other_event`: it is for another kind of events
              *     - `other_resource`: it is for other resources
+             *     - `created_later`: it was made after the event was accepted
+             *     - `disabled`: it is off
              *     - `filter`: its filter excludes the event, or cannot be judged by its data
              *     - `changed_later`: it would match now: it was changed since
              * @example disabled
              * @enum {string}
              */
-            reason: "created_later" | "disabled" | "other_event" | "other_resource" | "filter" | "changed_later";
+            reason: "other_event" | "other_resource" | "created_later" | "disabled" | "filter" | "changed_later";
         };
         UpdateApplication: {
             /**

@@ -47,9 +47,8 @@ const ORDER: readonly Reason[] = [
  */
 export function whyNotOf(event: EventHead, subscriptions: readonly Subscription[]): WhyNot[] {
   const byId = new Map(subscriptions.map((one) => [one.id, one]));
-  const answered = event.unmatched.map(({ webhookId, reason: said }) => {
+  const answered = event.unmatched.map(({ webhookId, reason }) => {
     const subscription = byId.get(webhookId);
-    const reason = decidingReason(event, said, subscription);
     return { webhookId, subscription, reason, ...detailOf(reason, subscription) };
   });
   const elsewhere = subscriptions
@@ -71,19 +70,6 @@ export function groupsOf(event: EventHead, all: readonly WhyNot[]): WhyNotGroup[
     sentence: SENTENCES[reason](event),
     all: all.filter((one) => one.reason === reason),
   })).filter((group) => group.all.length > 0);
-}
-
-/**
- * Kind and resource come first: a subscription for others would not have been told even if it had existed and been on.
- */
-function decidingReason(
-  { event, resource }: EventHead,
-  said: ApiReason,
-  subscription: Subscription | undefined,
-): ApiReason {
-  if (!['created_later', 'disabled'].includes(said) || !subscription) return said;
-  if (subscription.event !== event) return 'other_event';
-  return isAbout(subscription, resource) ? said : 'other_resource';
 }
 
 /** Whether a missed event can be sent to a subscription now. */

@@ -21,9 +21,13 @@ const asLong = new Filter('{"duration":{"gte":60}}');
 
 it.each([
   ['created_later', { createdAt: new Date('2026-11-21T12:00:00.001Z'), enabled: false }],
-  ['disabled', { enabled: false, event: 'smsdlr' }],
-  ['other_event', { event: 'cdrRated', resource: 'all' }],
+  ['disabled', { enabled: false, filter: longer }],
+  ['other_event', { event: 'cdrRated', resource: 'sms' }],
+  ['other_event', { event: 'cdrRated', createdAt: new Date('2026-11-21T12:00:00.001Z') }],
+  ['other_event', { event: 'cdrRated', enabled: false }],
   ['other_resource', { resource: 'sms,transcription', filter: longer }],
+  ['other_resource', { resource: 'sms', createdAt: new Date('2026-11-21T12:00:00.001Z') }],
+  ['other_resource', { resource: 'sms', enabled: false }],
   ['filter', { filter: longer }],
   ['changed_later', { filter: asLong }],
   ['changed_later', {}],

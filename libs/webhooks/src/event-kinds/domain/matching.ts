@@ -118,18 +118,23 @@ export function fromMatching(event: string): string {
 }
 
 /**
- * Why a subscription has no delivery of an event, judged by its present state: it was created later, is
- * off, is for another event or resource, or has a filter that excludes it. If it matches now, it was changed since.
+ * Why a subscription has no delivery of an event, judged by its present state: it is for another event or resource, was
+ * created later, is off, or has a filter that excludes it. If it matches now, it was changed since.
  */
 export type UnmatchedReason =
-  'created_later' | 'disabled' | 'other_event' | 'other_resource' | 'filter' | 'changed_later';
+  'other_event' | 'other_resource' | 'created_later' | 'disabled' | 'filter' | 'changed_later';
 
-/** Why a subscription of the event's account or application has no delivery of it. */
+/**
+ * Why a subscription of the event's account or application has no delivery of it. Kind and resource come first: a
+ * subscription for others would not have been told even if it had existed and been on.
+ */
 export function unmatchedReason(
   event: Pick<JudgedEvent, 'event' | 'resource' | 'createdAt' | 'data'>,
   subscription: Omit<MatchedSubscription, 'applicationId'>,
 ): UnmatchedReason {
+  const mismatch = contentMismatch(event, subscription);
+  if (mismatch !== undefined && mismatch !== 'filter') return mismatch;
   if (subscription.createdAt > event.createdAt) return 'created_later';
   if (!subscription.enabled) return 'disabled';
-  return contentMismatch(event, subscription) ?? 'changed_later';
+  return mismatch ?? 'changed_later';
 }

@@ -90,10 +90,10 @@ export const EventView = viewOf<EventHead>()('Event', {
 });
 
 const REASONS: Record<UnmatchedReason, string> = {
-  created_later: 'it was made after the event was accepted',
-  disabled: 'it is off',
   other_event: 'it is for another kind of events',
   other_resource: 'it is for other resources',
+  created_later: 'it was made after the event was accepted',
+  disabled: 'it is off',
   filter: 'its filter excludes the event, or cannot be judged by its data',
   changed_later: 'it would match now: it was changed since',
 };
@@ -102,7 +102,11 @@ const UnmatchedSchema = schema.named(
   'Unmatched',
   schema.object({
     webhookId: schema.numericId('A subscription.', '4712'),
-    reason: schema.meanings('Why, as far as it shows now.', REASONS, 'disabled'),
+    reason: schema.meanings(
+      'Why, judged by the subscription as it is now: the first of these.',
+      REASONS,
+      'disabled',
+    ),
   }),
 );
 
