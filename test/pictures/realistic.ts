@@ -218,6 +218,14 @@ export async function realisticInstallation(database: TestDatabase): Promise<str
   const now = Date.now();
   const { id: accountId } = await createUser(database, 'acme');
   for (const username of ['globex', 'initech', 'umbrella']) await createUser(database, username);
+  await database.query(
+    `INSERT INTO account_loads (at, account_id, reported, delivered, failed, busy_ms)
+     SELECT date_trunc('hour', now()), id, reported, delivered, failed, busy_ms
+     FROM (VALUES ('acme', 8120, 14210, 612, 5140000), ('globex', 2041, 2039, 4, 920000),
+       ('initech', 512, 1024, 0, 310000), ('umbrella', 45, 45, 0, 9000))
+       AS load (username, reported, delivered, failed, busy_ms) JOIN users USING (username)`,
+    [],
+  );
   const applications: string[] = [];
   for (const [index, name] of APPLICATIONS.entries()) {
     const host = name.toLowerCase().replaceAll(' ', '-');

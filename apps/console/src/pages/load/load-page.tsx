@@ -68,7 +68,7 @@ export default function LoadPage() {
   const columns = COLUMNS[useIsNarrow() ? 'phone' : 'all'];
   return (
     <Page title="Load" state={<Refresh list={list} />} actions={<RangePicker ranges={RANGES} />}>
-      <p className="muted">
+      <p className="muted load-note">
         What each account causes. Counts are of full hours; deliveries wait now, whenever they were
         accepted.
       </p>

@@ -1,3 +1,4 @@
+import '../subscription/subscription.css';
 import { ArrowRight } from 'lucide-react';
 import { Link } from 'wouter';
 import { AccountName } from '../../app/account-name.js';
