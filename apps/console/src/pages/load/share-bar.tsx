@@ -8,7 +8,7 @@ export function ShareBar({ share }: { share: number }) {
       <span className="bar" aria-hidden>
         <span style={{ width: `${share * 100}%` }} />
       </span>
-      {shareText(share)}
+      <span className="percent">{shareText(share)}</span>
     </span>
   );
 }
