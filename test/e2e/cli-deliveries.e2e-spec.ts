@@ -10,6 +10,9 @@ type Delivery = Schemas['Delivery'];
 const cli = new CliCustomer({ DELIVERY_RETRY_SCHEDULE: '50ms' });
 const { run, start, report } = cli;
 
+const HOUR_AGO = new Date(Date.now() - 3_600_000).toISOString();
+const JUST_AFTER = new Date(Date.parse(HOUR_AGO) + 1_000).toISOString();
+
 async function subscribe(change: object = {}): Promise<string> {
   const body = { event: 'cdrCreated', resource: 'all', targetUrl: cli.receiver.url, ...change };
   return lastSegment((await cli.client.post('/v1/webhooks', body)).json());
@@ -110,6 +113,42 @@ describe('deliveries', () => {
       id,
       href,
     });
+  });
+
+  it('are counted and sent together while they wait', async () => {
+    cli.receiver.answering = (_, response) => response.writeHead(500).end();
+    const webhook = await subscribe({ retry: { schedule: [3_600] } });
+    for (let n = 0; n < 2; n += 1) await report();
+    const listed = async () => (await cli.client.get('/v1/deliveries')).json<Delivery[]>();
+    await eventually(listed, (all) => all.map(({ attempts }) => attempts).join() === '1,1');
+    cli.receiver.answering = (_, response) => response.end();
+    const many = ['deliveries', 'send', '--since', HOUR_AGO, '--state', 'pending'];
+    const count = await run(...many, '--webhook', webhook, '--dry-run');
+    expect([count.code, count.stdout]).toEqual([0, '2 deliveries would be sent now\n']);
+    const none = await run(...many, '--until', JUST_AFTER, '--dry-run');
+    expect([none.code, none.stdout]).toEqual([0, '0 deliveries would be sent now\n']);
+    const sent = await run(...many, '--webhook', webhook, '--wait');
+    expect([sent.code, sent.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^2 of 2 deliveries sent now in \d+\.\d s: replay [\da-f-]{36}\n$/),
+    ]);
+    await finished(2);
+  });
+
+  it('are sent by their ids or by filters, but not by both', async () => {
+    const id = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
+    for (const [args, message] of [
+      [[], 'ids or --since are required'],
+      [['--until', HOUR_AGO], 'ids or --since are required'],
+      [[id, '--dry-run'], 'ids and --dry-run exclude each other'],
+      [[id, '--webhook', '1'], 'ids and --webhook exclude each other'],
+    ] as const) {
+      expect(await run('deliveries', 'send', ...args)).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `error: ${message}\n`,
+      });
+    }
   });
 
   it('are cancelled while they wait, and can then be sent again', async () => {

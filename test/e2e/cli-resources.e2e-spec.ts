@@ -306,6 +306,7 @@ describe('events', () => {
 
 describe('replays', () => {
   const SINCE = new Date(Date.now() - 3_600_000).toISOString();
+  const SINCE_LATER = new Date(Date.parse(SINCE) + 1_000).toISOString();
   const start = ['replays', 'start', '--since', SINCE];
 
   beforeEach(async () => {
@@ -328,6 +329,36 @@ describe('replays', () => {
       /^3 of 3 deliveries sent again in \d+\.\d s: replay [\da-f-]{36}\n$/,
     );
     await eventually(() => cli.receiver.received.length === 6);
+  });
+
+  it('send what a subscription has missed', async () => {
+    const webhook = await subscribe();
+    const missed = [...start, '--missed', '--webhook', webhook];
+    expect(await ok(...missed, '--dry-run')).toBe('3 deliveries would be sent\n');
+    expect(await ok(...missed, '--until', SINCE_LATER, '--dry-run')).toBe(
+      '0 deliveries would be sent\n',
+    );
+    expect(await ok(...missed, '--wait')).toMatch(
+      /^3 of 3 deliveries sent in \d+\.\d s: replay [\da-f-]{36}\n$/,
+    );
+    await eventually(
+      async () =>
+        (await cli.client.get(`/v1/deliveries?webhookId=${webhook}`)).json<object[]>().length === 3,
+    );
+  });
+
+  it('of missed events need --webhook, and take no other filters of deliveries', async () => {
+    for (const [args, message] of [
+      [[], '--missed needs --webhook'],
+      [['--webhook', '1', '--state', 'exhausted'], '--missed and --state exclude each other'],
+      [['--webhook', '1', '--application', '1'], '--missed and --application exclude each other'],
+    ] as const) {
+      expect(await run(...start, '--missed', ...args)).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `error: ${message}\n`,
+      });
+    }
   });
 
   it('are shown, and not cancelled once they have ended', async () => {

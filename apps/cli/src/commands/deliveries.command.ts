@@ -14,12 +14,25 @@ import { DELIVERY_COLUMNS, deliveryCells, deliveryText, resultOf } from '../deli
 import { exportList, type ExportOptions, withExportOptions } from '../export/export-list.js';
 import { complain, type OutputOptions, print } from '../output.js';
 import { stopSignal } from '../stop-signal.js';
+import { type ReplayOptions, startReplay, withReplayOptions } from '../start-replay.js';
 import { Table } from '../table.js';
 
 type Delivery = Schemas['Delivery'];
 type Attempt = Schemas['Attempt'];
 
 const MAX_LISTED = 100_000;
+const SENDABLE = [
+  'pending',
+  'exhausted',
+  'cancelled',
+  'succeeded',
+] satisfies Schemas['SendableState'][];
+
+/** Options of `send` without ids. */
+const OF_MANY = [
+  ...['since', 'until', 'webhook', 'application', 'state', 'event', 'status'],
+  ...['dry-run', 'wait'],
+];
 
 type Options = ApiOptions & OutputOptions;
 
@@ -70,10 +83,14 @@ export function addDeliveriesCommands(program: Command): void {
     .description('show a delivery and its newest attempts')
     .addHelpText('after', example('deliveries show 019a0b1c-2d3e-7f40-8a51-b26c73d84e95'))
     .action(show);
-  withApiOptions(deliveries.command('send'), 'account')
-    .argument('<id...>', 'ids of deliveries')
+  withReplayOptions(withApiOptions(deliveries.command('send'), 'account'))
+    .argument('[id...]', 'ids of deliveries; without them, those that filters select')
     .description('try waiting deliveries now, and send finished ones again')
-    .addHelpText('after', example('deliveries send 019a0b1c-2d3e-7f40-8a51-b26c73d84e95'))
+    .option('--since <time>', 'made at this time or later, such as 2027-01-31T12:00:00Z')
+    .addOption(
+      new Option('--state <state>', 'in this state (default: all but succeeded)').choices(SENDABLE),
+    )
+    .addHelpText('after', example('deliveries send --since 2027-01-31T12:00:00Z --dry-run'))
     .action(send);
   withApiOptions(deliveries.command('redeliver'), 'account')
     .argument('<id...>', 'ids of deliveries')
@@ -158,7 +175,20 @@ async function show(id: string, options: Options, command: Command): Promise<voi
   print(options, text, deliveryText(delivery));
 }
 
-async function send(ids: readonly string[], options: Options, command: Command): Promise<void> {
+async function send(
+  ids: readonly string[],
+  options: ReplayOptions,
+  command: Command,
+): Promise<void> {
+  if (ids.length === 0) {
+    if (options.since === undefined) command.error('error: ids or --since are required');
+    await startReplay({ path: 'v1/deliveries/send', done: 'sent now' }, options, command);
+    return;
+  }
+  const given = command.options.find(
+    (option) => OF_MANY.includes(option.name()) && command.getOptionValue(option.attributeName()),
+  );
+  if (given) command.error(`error: ids and ${given.long} exclude each other`);
   const api = await apiOf(options, command);
   for (const id of ids) {
     const { href } = await changed(api, id, 'send');

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, Option } from 'commander';
+import { idOf, type Schemas } from '#libs/client';
+import { EVENT_KINDS } from '#libs/webhooks/domain';
+import { type ApiConnection, apiOf, type ApiOptions } from './api/api-connection.js';
+import { numericId } from './arguments.js';
+import { counted } from './delivery-text.js';
+import { CommandFailure } from './failure.js';
+import { complain, type OutputOptions, print } from './output.js';
+import { progressLine } from './progress-line.js';
+import { stopSignal } from './stop-signal.js';
+
+type Replay = Schemas['Replay'];
+type Options = ApiOptions & OutputOptions;
+
+const POLL_MS = 500;
+
+export interface ReplayOptions extends Options {
+  webhook?: string;
+  application?: string;
+  state?: string;
+  event?: string;
+  status?: string;
+  since?: string;
+  until?: string;
+  dryRun?: true;
+  wait?: true;
+}
+
+/** Adds the filters of deliveries that are sent together, besides `--since` and `--state`, and how it is done. */
+export function withReplayOptions(command: Command): Command {
+  return command
+    .option('--until <time>', 'made before this time (default: now)')
+    .option('--webhook <id>', 'of this subscription', numericId)
+    .option('--application <id>', 'of events of this application', numericId)
+    .addOption(new Option('--event <kind>', 'of events of this kind').choices(EVENT_KINDS))
+    .option(
+      '--status <result>',
+      'with this result of the last attempt, such as 404, 5xx, timeout or failed',
+    )
+    .option('--dry-run', 'only count them')
+    .option('--wait', 'until all of them have been started');
+}
+
+/** What a replay sends: the path that starts it, and the words for what it does. */
+interface Start {
+  path: string;
+  missed?: true;
+  /** Such as `sent again`. */
+  done: string;
+}
+
+/** Starts a replay, or counts what it would send. Wrong options end the command. */
+export async function startReplay(
+  { path, missed, done }: Start,
+  options: ReplayOptions,
+  command: Command,
+): Promise<void> {
+  if (options.dryRun && options.wait) {
+    command.error('error: --dry-run and --wait exclude each other');
+  }
+  // Registered first, so that Ctrl-C never leaves the replay unnamed.
+  const stopped = options.wait && stopSignal();
+  const api = await apiOf(options, command);
+  const { webhook: webhookId, application: applicationId, state, event, status } = options;
+  const { since, until, dryRun } = options;
+  const filters = missed ? { missed } : { webhookId, applicationId, state, event, status };
+  const body = { ...filters, since, until, dryRun };
+  const { text } = await api.ask('POST', path, JSON.stringify(body));
+  if (dryRun) {
+    print(options, text, countText(JSON.parse(text) as Schemas['ReplayCount'], done));
+    return;
+  }
+  const started = JSON.parse(text) as Schemas['Address'];
+  if (stopped) await wait(api, idOf(started), done, options, stopped);
+  else print(options, text, `started replay ${idOf(started)}: ${started.href}`);
+}
+
+function countText({ deliveries, leftOut }: Schemas['ReplayCount'], done: string): string {
+  const off =
+    leftOut === 1
+      ? '1 more is left out: its subscription is off'
+      : `${leftOut} more are left out: their subscriptions are off`;
+  return `${counted(deliveries)} would be ${done}${leftOut === 0 ? '' : `; ${off}`}`;
+}
+
+async function wait(
+  api: ApiConnection,
+  id: string,
+  done: string,
+  options: Options,
+  stopped: AbortSignal,
+): Promise<void> {
+  const isStopped = (): boolean => stopped.aborted;
+  for (;;) {
+    const { text } = await api.ask('GET', pathOfReplay(id));
+    const replay = JSON.parse(text) as Replay;
+    progressLine.show(`${replay.replayed} of ${counted(replay.total)} …`);
+    if (replay.state !== 'running') {
+      progressLine.clear();
+      report(replay, text, done, options);
+      return;
+    }
+    await sleep(POLL_MS, undefined, { signal: stopped }).catch(() => undefined);
+    if (isStopped()) {
+      progressLine.clear();
+      complain(`Replay ${id} goes on: see replays show, or replays cancel.`);
+      return;
+    }
+  }
+}
+
+function report(replay: Replay, text: string, done: string, options: Options): void {
+  const { id, state, replayed, total, createdAt, completedAt } = replay;
+  const ms = Date.parse(completedAt ?? createdAt) - Date.parse(createdAt);
+  const time = `${(ms / 1_000).toFixed(1)} s`;
+  print(options, text, `${replayed} of ${counted(total)} ${done} in ${time}: replay ${id}`);
+  if (state === 'cancelled') throw new CommandFailure('The replay was cancelled.');
+}
+
+export function pathOfReplay(id: string): string {
+  return `v1/replays/${encodeURIComponent(id)}`;
+}
