@@ -3,18 +3,18 @@ WITH
 -- The batch, with the accounts of its events.
 given AS MATERIALIZED (
   SELECT g.*, a.user_id AS application_account, u.id AS named_account
-  FROM unnest($1::text[], $2::text[], $3::bigint[],
-      $4::bigint[], $5::text[], $6::timestamptz[], $7::text[],
-      $8::text[], $9::text[])
+  FROM unnest($1::integer[], $2::text[], $3::text[], $4::bigint[],
+      $5::bigint[], $6::text[], $7::timestamptz[], $8::text[],
+      $9::text[], $10::text[])
     WITH ORDINALITY
-    AS g(event, resource, application_id, account_id, producer_id, occurred_at, data,
+    AS g(request, event, resource, application_id, account_id, producer_id, occurred_at, data,
       verdicts, traceparent, ord)
   LEFT JOIN applications a ON a.id = g.application_id
   LEFT JOIN users u ON u.id = g.account_id
 ),
 -- The owner of each event, or why it is refused.
 judged AS MATERIALIZED (
-  SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data,
+  SELECT new_uuid(now(), ord) AS id, ord, request, event, resource, application_id, producer_id, data,
     verdicts, traceparent,
     coalesce(application_account, named_account) AS account_id,
     coalesce(occurred_at, now()) AS occurred_at,
@@ -31,7 +31,7 @@ matched AS MATERIALIZED (
   FROM judged j CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(w.id), '{}') AS webhooks, array_agg(w.generation) AS generations,
       array_agg(w.retry) AS retries,
-      array_agg($10::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered))) AS are_free,
+      array_agg($11::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered))) AS are_free,
       coalesce(bool_or(w.filter_id IS NOT NULL AND NOT strpos(coalesce(j.verdicts, ''), '=' || w.filter_id) > 0), false) AS is_unjudged
     FROM (
       SELECT * FROM webhooks
@@ -52,14 +52,14 @@ new_keys AS (
   INSERT INTO event_keys (account_id, event, producer_id, event_id, deliveries)
   SELECT account_id, event, producer_id, id, cardinality(webhooks)
   FROM matched
-  WHERE refusal IS NULL AND producer_id IS NOT NULL AND NOT account_id = ANY (ARRAY(SELECT DISTINCT account_id FROM matched WHERE is_unjudged))
+  WHERE refusal IS NULL AND producer_id IS NOT NULL AND NOT (request, account_id) IN (SELECT request, account_id FROM matched WHERE is_unjudged)
   ORDER BY producer_id, account_id, event, ord
   ON CONFLICT DO NOTHING
   RETURNING event_id
 ),
 -- Only events with a new key are stored.
 decided AS MATERIALIZED (
-  SELECT *, refusal IS NULL AND account_id = ANY (ARRAY(SELECT DISTINCT account_id FROM matched WHERE is_unjudged)) AS held, refusal IS NULL AND NOT account_id = ANY (ARRAY(SELECT DISTINCT account_id FROM matched WHERE is_unjudged))
+  SELECT *, refusal IS NULL AND (request, account_id) IN (SELECT request, account_id FROM matched WHERE is_unjudged) AS held, refusal IS NULL AND NOT (request, account_id) IN (SELECT request, account_id FROM matched WHERE is_unjudged)
     AND (producer_id IS NULL OR id IN (SELECT event_id FROM new_keys)) AS fresh
   FROM matched
 ),
@@ -91,11 +91,11 @@ crowded AS (
 made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, takes, created_at)
-  SELECT new_uuid(now(), cardinality($1::text[]) + row_number() OVER ()), f.event_id,
+  SELECT new_uuid(now(), cardinality($2::text[]) + row_number() OVER ()), f.event_id,
     f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, now()
   FROM fanned f
   CROSS JOIN LATERAL (
-    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $11::float8) + 15000) / 1000) END AS ends
+    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $12::float8) + 15000) / 1000) END AS ends
   ) l
   RETURNING id, webhook_id, takes
 )

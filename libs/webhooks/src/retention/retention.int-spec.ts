@@ -372,6 +372,7 @@ it('delays neither accepting nor delivering, and records no attempt of a removed
   };
   const accept = () =>
     api.run(ACCEPT_EVENTS, {
+      requests: [1],
       events: ['cdrCreated'],
       resources: ['call'],
       applicationIds: [undefined],

@@ -15,6 +15,8 @@ export const FIRST_LEASE = 1;
 
 /** Reported events as arrays, one for each column. */
 interface ReportedEvents {
+  /** The request of each event, as a number. */
+  requests: number[];
   events: string[];
   resources: string[];
   applicationIds: (string | undefined)[];
@@ -39,7 +41,7 @@ export interface EventResultRow {
   eventId: string;
   accountId: string;
   fresh: boolean;
-  /** Whether it was not stored, because a filter of it or of another event of its account was not judged. */
+  /** Whether it was not stored: a filter was not judged on it, or on another event of its request and account. */
   held: boolean;
   deliveries: number;
 }
@@ -59,9 +61,9 @@ export function verdictsOf(ids: readonly string[], verdicts: readonly boolean[])
 const hasVerdict = (sign: '=' | '!') =>
   `strpos(coalesce(j.verdicts, ''), '${sign}' || w.filter_id) > 0`;
 
-/** Whether the event is held: the account's events stay in their order. The accounts are read once. */
+/** Whether the event is held. Those of a request stay in their order. */
 const IS_HELD =
-  'account_id = ANY (ARRAY(SELECT DISTINCT account_id FROM matched WHERE is_unjudged))';
+  '(request, account_id) IN (SELECT request, account_id FROM matched WHERE is_unjudged)';
 
 /**
  * Accepts a batch of events in one statement. Returns a row for each event, and one for each delivery
@@ -78,18 +80,18 @@ WITH
 -- The batch, with the accounts of its events.
 given AS MATERIALIZED (
   SELECT g.*, a.user_id AS application_account, u.id AS named_account
-  FROM unnest(@events::text[], @resources::text[], @applicationIds::bigint[],
+  FROM unnest(@requests::integer[], @events::text[], @resources::text[], @applicationIds::bigint[],
       @accountIds::bigint[], @producerIds::text[], @occurredAt::timestamptz[], @data::text[],
       @verdicts::text[], @traceparents::text[])
     WITH ORDINALITY
-    AS g(event, resource, application_id, account_id, producer_id, occurred_at, data,
+    AS g(request, event, resource, application_id, account_id, producer_id, occurred_at, data,
       verdicts, traceparent, ord)
   LEFT JOIN applications a ON a.id = g.application_id
   LEFT JOIN users u ON u.id = g.account_id
 ),
 -- The owner of each event, or why it is refused.
 judged AS MATERIALIZED (
-  SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data,
+  SELECT new_uuid(now(), ord) AS id, ord, request, event, resource, application_id, producer_id, data,
     verdicts, traceparent,
     coalesce(application_account, named_account) AS account_id,
     coalesce(occurred_at, now()) AS occurred_at,

@@ -182,6 +182,16 @@ it('keeps the order of an account whose filters are not known, and stores others
   expect(byId.map(({ index }) => index)).toEqual([2, 0, 1, 3]);
 });
 
+it('holds no event that somebody else reports at the same time', async () => {
+  await subscribe('{"n":1}', { resource: 'sms' });
+  const [[held], [other]] = await Promise.all([
+    accept(anEvent({ n: 1 }, { resource: 'sms' })),
+    accept(anEvent({ n: 2 })),
+  ]);
+  expect(statements).toEqual(['events.accept', 'events.filters', 'events.accept']);
+  expect(other!.id < held!.id).toBe(true);
+});
+
 it('delivers nothing for a repeated key, whether or not the filters are known', async () => {
   await subscribe('{"n":1}');
   const event = anEvent({ n: 1 }, { producerId: 'k' });

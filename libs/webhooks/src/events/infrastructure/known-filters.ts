@@ -1,23 +1,23 @@
 import { Filter, Filters } from '../../event-kinds/domain/filter.js';
 import { verdictsOf } from './accept-events.statements.js';
 
-/** Characters of filters to remember: of all accounts, and of one, which has room for twenty of 4 KB. */
-const MOST = 1 << 20;
-const MOST_OF_ACCOUNT = 128 << 10;
-/** What a set of filters counts besides. */
-const OVERHEAD = 100;
+/** Bytes of filters to remember, about: of all accounts, and of one, which has room for three of the largest sets. */
+const MOST = 16 << 20;
+const MOST_OF_ACCOUNT = 2 << 20;
+/** About what a set of filters takes, and each character of its text. */
+const BYTES = { set: 200, character: 8 };
 /** Filters are read again after this long, or those that were removed would be judged for ever. */
 const KNOWN_FOR_MS = 600_000;
 
 /** The filters of the subscriptions that could get an event. */
 export class FilterSet {
-  readonly characters: number;
+  readonly bytes: number;
   private readonly ids: string[];
   private readonly filters: Filters;
 
   constructor(texts: readonly string[]) {
     const filters = texts.map((text) => new Filter(text));
-    this.characters = texts.reduce((sum, { length }) => sum + length, OVERHEAD);
+    this.bytes = texts.reduce((sum, { length }) => sum + BYTES.character * length, BYTES.set);
     this.ids = filters.map(({ id }) => id);
     this.filters = new Filters(filters);
   }
@@ -43,8 +43,8 @@ export class KnownFilters {
   /** Oldest first. */
   private readonly byKind = new Map<string, Known>();
   private readonly kindsOf = new Map<string, Set<string>>();
-  private readonly charactersOf = new Map<string, number>();
-  private characters = 0;
+  private readonly bytesOf = new Map<string, number>();
+  private bytes = 0;
 
   /** @param now ms of a monotonic clock */
   constructor(private readonly now: () => number = () => performance.now()) {}
@@ -65,9 +65,9 @@ export class KnownFilters {
     this.byKind.set(kind, { set, accountId, until: this.now() + KNOWN_FOR_MS });
     const kinds = this.kindsOf.get(accountId) ?? new Set();
     this.kindsOf.set(accountId, kinds.add(kind));
-    this.count(accountId, set.characters);
-    while (this.charactersOf.get(accountId)! > MOST_OF_ACCOUNT) this.forgetFirst(kinds);
-    while (this.characters > MOST) this.forgetFirst(this.byKind.keys());
+    this.count(accountId, set.bytes);
+    while (this.bytesOf.get(accountId)! > MOST_OF_ACCOUNT) this.forgetFirst(kinds);
+    while (this.bytes > MOST) this.forgetFirst(this.byKind.keys());
   }
 
   private forgetFirst(kinds: Iterable<string>): void {
@@ -81,16 +81,16 @@ export class KnownFilters {
     const { accountId, set } = known;
     this.byKind.delete(kind);
     this.kindsOf.get(accountId)!.delete(kind);
-    this.count(accountId, -set.characters);
+    this.count(accountId, -set.bytes);
   }
 
-  private count(accountId: string, characters: number): void {
-    this.characters += characters;
-    const left = (this.charactersOf.get(accountId) ?? 0) + characters;
+  private count(accountId: string, bytes: number): void {
+    this.bytes += bytes;
+    const left = (this.bytesOf.get(accountId) ?? 0) + bytes;
     if (left > 0) {
-      this.charactersOf.set(accountId, left);
+      this.bytesOf.set(accountId, left);
     } else {
-      this.charactersOf.delete(accountId);
+      this.bytesOf.delete(accountId);
       this.kindsOf.delete(accountId);
     }
   }

@@ -32,14 +32,17 @@ const MOST_EVENTS = 500;
 const MAX_BATCH_CHARACTERS = 4 << 20;
 /** How often held events are judged and stored again. Each time, a filter must have been changed meanwhile. */
 const TRIES = 10;
+/** Requests are numbered up to here, and then from 0 again. */
+const MAX_REQUESTS = 1 << 30;
 
-/** An event, the verdicts of filters on it, and the span in which it is accepted. */
+/** An event, its request, the verdicts of filters on it, and the span in which it is accepted. */
 interface JudgedEvent extends ReportedEvent {
+  request: number;
   verdicts: string | undefined;
   traceparent: string | undefined;
 }
 
-/** The event was not stored, because not all filters of its account were known. */
+/** The event was not stored, because not all filters of its request and account were known. */
 class Held {
   constructor(readonly accountId: string) {}
 }
@@ -52,6 +55,7 @@ export class PostgresEventStore extends EventStore {
   private readonly few: GroupCommit<JudgedEvent, Result | Held>;
   private readonly many: GroupCommit<JudgedEvent, Result | Held>;
   private readonly filters: EventFilters;
+  private requests = 0;
   private readonly timeoutMs: number;
   private readonly results;
 
@@ -121,10 +125,11 @@ export class PostgresEventStore extends EventStore {
     try {
       const group = events.length < MANY_EVENTS ? this.few : this.many;
       const given = await verdicts;
+      const request = (this.requests = (this.requests + 1) % MAX_REQUESTS);
       return await this.tracing.span(PUBLISH_SPAN, () => {
-        const { traceparent } = this.tracing;
+        const of = { request, traceparent: this.tracing.traceparent };
         return group.run(
-          events.map((event, index) => ({ ...event, verdicts: given[index], traceparent })),
+          events.map((event, index) => ({ ...event, ...of, verdicts: given[index] })),
         );
       });
     } catch (error) {
@@ -140,6 +145,7 @@ export class PostgresEventStore extends EventStore {
 
   private async acceptBatch(events: readonly JudgedEvent[]): Promise<(Result | Held)[]> {
     const rows = await this.database.run(ACCEPT_EVENTS, {
+      requests: events.map((event) => event.request),
       events: events.map((event) => event.event),
       resources: events.map((event) => event.resource),
       applicationIds: events.map((event) => event.applicationId),
