@@ -15,8 +15,6 @@ export const FIRST_LEASE = 1;
 
 /** Reported events as arrays, one for each column. */
 interface ReportedEvents {
-  /** The request of each event, as a number. */
-  requests: number[];
   events: string[];
   resources: string[];
   applicationIds: (string | undefined)[];
@@ -24,8 +22,10 @@ interface ReportedEvents {
   producerIds: (string | undefined)[];
   occurredAt: (string | undefined)[];
   data: string[];
-  /** The {@link verdictsOf} filters on each event; undefined if no filter of its subscriptions is known. */
-  verdicts: (string | undefined)[];
+  /** The positions at which the requests of the events begin, from 1. */
+  starts: number[];
+  /** The {@link verdictsOf} filters on each event; undefined if no filter is known. */
+  verdicts: (string | undefined)[] | undefined;
   /** The spans in which the events are accepted; undefined without tracing. */
   traceparents: (string | undefined)[] | undefined;
   /** Whether deliveries may go onto the queue. */
@@ -80,19 +80,18 @@ WITH
 -- The batch, with the accounts of its events.
 given AS MATERIALIZED (
   SELECT g.*, a.user_id AS application_account, u.id AS named_account
-  FROM unnest(@requests::integer[], @events::text[], @resources::text[], @applicationIds::bigint[],
+  FROM unnest(@events::text[], @resources::text[], @applicationIds::bigint[],
       @accountIds::bigint[], @producerIds::text[], @occurredAt::timestamptz[], @data::text[],
-      @verdicts::text[], @traceparents::text[])
+      @traceparents::text[])
     WITH ORDINALITY
-    AS g(request, event, resource, application_id, account_id, producer_id, occurred_at, data,
-      verdicts, traceparent, ord)
+    AS g(event, resource, application_id, account_id, producer_id, occurred_at, data, traceparent, ord)
   LEFT JOIN applications a ON a.id = g.application_id
   LEFT JOIN users u ON u.id = g.account_id
 ),
 -- The owner of each event, or why it is refused.
 judged AS MATERIALIZED (
-  SELECT new_uuid(now(), ord) AS id, ord, request, event, resource, application_id, producer_id, data,
-    verdicts, traceparent,
+  SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data, traceparent,
+    width_bucket(ord::integer, @starts::integer[]) AS request, (@verdicts::text[])[ord::integer] AS verdicts,
     coalesce(application_account, named_account) AS account_id,
     coalesce(occurred_at, now()) AS occurred_at,
     CASE

@@ -145,7 +145,6 @@ export class PostgresEventStore extends EventStore {
 
   private async acceptBatch(events: readonly JudgedEvent[]): Promise<(Result | Held)[]> {
     const rows = await this.database.run(ACCEPT_EVENTS, {
-      requests: events.map((event) => event.request),
       events: events.map((event) => event.event),
       resources: events.map((event) => event.resource),
       applicationIds: events.map((event) => event.applicationId),
@@ -153,7 +152,12 @@ export class PostgresEventStore extends EventStore {
       producerIds: events.map((event) => event.producerId),
       occurredAt: events.map((event) => event.occurredAt?.toISOString()),
       data: events.map((event) => event.data),
-      verdicts: events.map((event) => event.verdicts),
+      starts: events.flatMap(({ request }, at) =>
+        request === events[at - 1]?.request ? [] : [at + 1],
+      ),
+      verdicts: events.some(({ verdicts }) => verdicts !== undefined)
+        ? events.map(({ verdicts }) => verdicts)
+        : undefined,
       traceparents: this.tracing.enabled ? events.map((event) => event.traceparent) : undefined,
       hasRoom: this.queue.hasRoom(),
       timeoutMs: this.timeoutMs,
