@@ -234,6 +234,14 @@ describe('Webhook.health', () => {
     expect(aWebhook(crowded).health).toEqual({ state: 'ok', pacedBy: 'maxConcurrent' });
   });
 
+  it('tells that an ordered subscription waits for a retry, although no worker has looked since', () => {
+    const failing = { ordered: true, failingSince: since };
+    expect(aWebhook(failing).health).toMatchObject({ state: 'failing', pacedBy: 'ordered' });
+    expect(aWebhook({ ...failing, enabled: false }).health).not.toHaveProperty('pacedBy');
+    expect(aWebhook({ ...failing, paused: true }).health).not.toHaveProperty('pacedBy');
+    expect(aWebhook({ ...failing, ordered: false }).health).not.toHaveProperty('pacedBy');
+  });
+
   it('shows no pace of a subscription that is blocked', () => {
     const waiting = { ordered: true, paceWaits: true };
     for (const blocked of [

@@ -139,7 +139,11 @@ export class Webhook implements SealedTarget {
     const { pacedUntil, maxPerSecond, maxConcurrent, ordered } = this;
     const now = new Date();
     const isHeld = this.paused || (this.holdUntil !== null && this.holdUntil > now);
-    if (!this.paceWaits || isHeld) return {};
+    if (isHeld) return {};
+    // Until the retry of the first one, no worker looks at those behind it.
+    if (!this.paceWaits) {
+      return ordered && this.enabled && this.failingSince ? { pacedBy: 'ordered' } : {};
+    }
     if (maxPerSecond !== null && pacedUntil && pacedUntil > now) {
       return { pacedBy: 'maxPerSecond', pacedUntil };
     }
