@@ -210,6 +210,15 @@ describe('webhooks', () => {
     expect((await run('webhooks', 'list', '--enabled')).stdout).toContain(`${paused}\tok\t`);
   });
 
+  it('show in the list that their pace delays notifications', async () => {
+    cli.receiver.answering = () => undefined;
+    const id = await subscribe('--max-concurrent', '1');
+    for (let n = 0; n < 2; n += 1) await report();
+    await eventually(async () =>
+      (await run('webhooks', 'list')).stdout.startsWith(`${id}\tpaced\t`),
+    );
+  });
+
   it('are tested, with the result', async () => {
     const id = await subscribe();
     const stdout = await ok('webhooks', 'test', id);

@@ -154,6 +154,7 @@ const COLUMNS: Column[] = [
 const STYLES: Record<string, Style> = {
   ok: 'green',
   paused: 'yellow',
+  paced: 'yellow',
   failing: 'red',
   open: 'red',
 };
@@ -185,7 +186,9 @@ function cellsOf(webhook: Webhook): (string | undefined)[] {
 
 function stateOf({ enabled, disabledReason, paused, health }: Webhook): string {
   if (!enabled) return disabledReason === undefined ? 'off' : `off (${disabledReason})`;
-  return paused ? 'paused' : (health?.state ?? 'ok');
+  if (paused) return 'paused';
+  const { state = 'ok', pacedBy } = health ?? {};
+  return state === 'ok' && pacedBy !== undefined ? 'paced' : state;
 }
 
 async function show(id: string, options: Options, command: Command): Promise<void> {
