@@ -140,7 +140,7 @@ describe('events send', () => {
     expect(code).toBe(1);
     expect(stdout.trimEnd().split('\n')).toHaveLength(2);
     expect(stderr).toBe(
-      'event 2, cdrCreated call, refused: applicationId is unknown.\n1 of 3 events were refused.\n',
+      'event 2, cdrCreated call, refused: applicationId is unknown.\n1 of 3 events was refused.\n',
     );
   });
 
@@ -210,7 +210,7 @@ describe('events send', () => {
     answerWith = () => [202, JSON.stringify({ results: [ACCEPTED, refused] })];
     const { stderr } = await inFile('{"event":"smsdlr"}\n\n{"event":"cdrRated"}\n');
     expect(stderr).toBe(
-      'line 3, cdrRated ?, refused: data is required.\n1 of 2 events were refused.\n',
+      'line 3, cdrRated ?, refused: data is required.\n1 of 2 events was refused.\n',
     );
   });
 

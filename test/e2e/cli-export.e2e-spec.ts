@@ -43,6 +43,8 @@ it('exports events to standard output or to a file, with filters', async () => {
   expect(text).toContain('"data":{"call": "a\\n",  "n": 1.0}}\n');
   expect((await run('events', 'export', '--contains', 'n": 2', '--json')).stdout).toBe('');
   expect(idsIn((await run('events', 'export', '--limit', '2')).stdout)).toEqual(ids.slice(0, 2));
+  const one = await run('events', 'export', '--limit', '1');
+  expect(one.stderr).toMatch(/^1 event, /);
   const missing = await aSubscription(cli.database, cli.account.id);
   expect(idsIn((await run('events', 'export', '--missed-by', missing)).stdout)).toEqual(ids);
 });

@@ -1,5 +1,5 @@
 import type { Schemas } from '#libs/client';
-import { row } from './output.js';
+import { plural, row } from './output.js';
 import type { Column, Style } from './table.js';
 
 type Delivery = Schemas['Delivery'];
@@ -30,7 +30,7 @@ export function deliveryCells({ createdAt, id, state, ...others }: Delivery): st
 }
 
 export function counted(deliveries: number): string {
-  return `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}`;
+  return `${deliveries} ${plural(deliveries, 'delivery', 'deliveries')}`;
 }
 
 /** A delivery with its newest attempts, in several lines. */

@@ -53,6 +53,11 @@ export function complain(line: string): void {
   console.error(printable(line));
 }
 
+/** The word for this many things. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return count === 1 ? one : many;
+}
+
 /** A row of a table. */
 export function row(...columns: readonly (readonly [text: string, width: number])[]): string {
   const cells = columns.map(([text, width]) =>

@@ -145,7 +145,8 @@ async function exportAll(
 ): Promise<void> {
   const include = options.notification && 'notification';
   const filters = { ...filtersOf(options), include };
-  await exportList({ path: 'v1/deliveries', things: 'deliveries', filters }, options, command);
+  const things = ['delivery', 'deliveries'] as const;
+  await exportList({ path: 'v1/deliveries', things, filters }, options, command);
 }
 
 async function tail(options: ListOptions, command: Command): Promise<void> {

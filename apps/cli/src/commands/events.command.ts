@@ -10,7 +10,7 @@ import { example, numericId, wholeNumber } from '../arguments.js';
 import { type FileEvent, readEvents } from '../event-file.js';
 import { counted } from '../delivery-text.js';
 import { CommandFailure } from '../failure.js';
-import { complain, type OutputOptions, print } from '../output.js';
+import { complain, type OutputOptions, plural, print } from '../output.js';
 import { sampleEvents } from '../samples.js';
 import { addStoredEventsCommands } from './stored-events.command.js';
 
@@ -160,6 +160,8 @@ async function report(
     );
   }
   if (sum.refused > 0) {
-    throw new CommandFailure(`${sum.refused} of ${events.length} events were refused.`);
+    const were = plural(sum.refused, 'was', 'were');
+    const all = `${events.length} ${plural(events.length, 'event')}`;
+    throw new CommandFailure(`${sum.refused} of ${all} ${were} refused.`);
   }
 }

@@ -83,7 +83,8 @@ async function exportAll(
   command: Command,
 ): Promise<void> {
   const filters = { ...filtersOf(options), include: options.data && 'data' };
-  await exportList({ path: 'v1/events', things: 'events', filters }, options, command);
+  const things = ['event', 'events'] as const;
+  await exportList({ path: 'v1/events', things, filters }, options, command);
 }
 
 async function list(options: ListOptions, command: Command): Promise<void> {

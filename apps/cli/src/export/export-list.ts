@@ -13,7 +13,7 @@ import {
 import { queryOf } from '../api/lists.js';
 import { wholeNumber } from '../arguments.js';
 import { CommandFailure } from '../failure.js';
-import { type OutputOptions, printable } from '../output.js';
+import { type OutputOptions, plural, printable } from '../output.js';
 import { stopSignal } from '../stop-signal.js';
 import { type ExportFormat, isRecordOf, RecordSplitter } from './records.js';
 import { ExportProgress } from './export-progress.js';
@@ -52,10 +52,11 @@ export function withExportOptions(command: Command): Command {
     .option('--limit <n>', 'at most this many', wholeNumber(1, MAX_LIMIT), MAX_LIMIT);
 }
 
-/** What is exported: its path, its name for people, and the filters. */
+/** What is exported: its path, and the filters. */
 interface Exported {
   path: string;
-  things: string;
+  /** Their name for people: of one, and of many. */
+  things: readonly [one: string, many: string];
   filters: Readonly<Record<string, string | undefined>>;
 }
 
@@ -93,7 +94,7 @@ export async function exportList(
     if (output === undefined || error instanceof CommandFailure) throw error;
     const cause = signal.aborted ? 'was stopped' : 'ended early';
     throw new CommandFailure(
-      `The export ${cause} after ${target.count} ${things}: --resume goes on behind them.`,
+      `The export ${cause} after ${target.count} ${plural(target.count, ...things)}: --resume goes on behind them.`,
     );
   } finally {
     await target.close();

@@ -1,5 +1,5 @@
 import type { OutputOptions } from '../output.js';
-import { complain } from '../output.js';
+import { complain, plural } from '../output.js';
 import { timeOf } from './records.js';
 
 const EVERY_MS = 100;
@@ -12,7 +12,7 @@ export class ExportProgress {
 
   /** @param since where the export ends */
   constructor(
-    private readonly things: string,
+    private readonly things: readonly [one: string, many: string],
     private readonly since: string | undefined,
     private readonly options: OutputOptions,
   ) {}
@@ -23,9 +23,7 @@ export class ExportProgress {
     this.shownAt = now;
     const at = timeOf(lastId);
     const back = `back to ${at.toISOString().slice(0, 19)}Z`;
-    process.stderr.write(
-      `\r\x1b[K${this.bar(at)}${count.toLocaleString('en')} ${this.things}, ${back}`,
-    );
+    process.stderr.write(`\r\x1b[K${this.bar(at)}${this.counted(count)}, ${back}`);
   }
 
   /** Removes the line. */
@@ -37,8 +35,11 @@ export class ExportProgress {
     this.clear();
     const seconds = ((Date.now() - this.start) / 1_000).toFixed(1);
     const where = output === undefined ? '' : ` in ${output}`;
-    if (!this.options.json)
-      complain(`${count.toLocaleString('en')} ${this.things}${where}, ${seconds} s`);
+    if (!this.options.json) complain(`${this.counted(count)}${where}, ${seconds} s`);
+  }
+
+  private counted(count: number): string {
+    return `${count.toLocaleString('en')} ${plural(count, ...this.things)}`;
   }
 
   private bar(at: Date): string {
