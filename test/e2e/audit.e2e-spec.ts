@@ -335,12 +335,15 @@ describe('an entry', () => {
 
   it('has an action that the documentation for operators lists', async () => {
     await recorded();
-    const page = readFileSync('docs/operating/audit.md', 'utf8');
-    const [, table = ''] = /<!-- actions -->(.*?)<!-- \/actions -->/s.exec(page) ?? [];
-    const known = [...table.matchAll(/`(\w+\.\w+)`/g)].map(([, action]) => action);
-    expect([...actions].sort()).toEqual(known.sort());
+    expect([...actions].sort()).toEqual(documentedActions().sort());
   });
 });
+
+function documentedActions(): string[] {
+  const page = readFileSync('docs/operating/audit.md', 'utf8');
+  const [, table = ''] = /<!-- actions -->(.*?)<!-- \/actions -->/s.exec(page) ?? [];
+  return [...table.matchAll(/`(\w+\.\w+)`/g)].map(([, action]) => action!);
+}
 
 describe('no entry is written', () => {
   it('for a request that changes nothing', async () => {
@@ -499,6 +502,20 @@ describe('GET /v1/audit', () => {
     }
     for (const faulty of ['limit=1001', 'since=yesterday', 'after=4711', 'action=a&action=b']) {
       expect((await demo.client.get(`/v1/audit?${faulty}`)).status).toBe(400);
+    }
+  });
+
+  it('refuses actions and resources that do not exist if the handling is strict', async () => {
+    const strictly = (query: string) =>
+      demo.client.get(`/v1/audit?${query}`, { headers: { prefer: 'handling=strict' } });
+    for (const field of ['action', 'resource']) {
+      const answer = await strictly(`${field}=nope`);
+      expect(answer.status).toBe(400);
+      expect(answer.json()).toMatchObject({ errors: [{ field, code: 'choice' }] });
+    }
+    for (const action of documentedActions()) {
+      const [resource] = action.split('.');
+      expect((await strictly(`action=${action}&resource=${resource}`)).status).toBe(200);
     }
   });
 });

@@ -20,6 +20,41 @@ export interface AuditRecord {
   fields: string[];
 }
 
+/** Every action that is recorded, by all contexts. It begins with the kind of its resource. */
+export const AUDIT_ACTIONS: readonly string[] = [
+  'user.create',
+  'user.import',
+  'user.lock',
+  'user.unlock',
+  'user.list_applications',
+  'user.list_webhooks',
+  'credential.create',
+  'credential.delete',
+  'session.create',
+  'session.delete',
+  'environment.create',
+  'application.create',
+  'application.import',
+  'application.update',
+  'application.delete',
+  'application.show',
+  'webhook.create',
+  'webhook.update',
+  'webhook.pause',
+  'webhook.resume',
+  'webhook.rotate_secret',
+  'webhook.delete',
+  'webhook.disable',
+  'webhook.show',
+  'replay.create',
+  'replay.cancel',
+  'delivery.create',
+  'delivery.test',
+  'delivery.redeliver',
+  'delivery.send',
+  'delivery.cancel',
+];
+
 /** Filters a list of entries. An unknown value matches nothing. */
 export interface AuditFilter {
   accountId?: string;

@@ -1,10 +1,13 @@
 import { Controller, Get } from '@nestjs/common';
 import { type Answer, given, listedOrExported, QueryOf, type QueryReader } from '#libs/http';
-import { isNumericId, type Page } from '#libs/kernel';
-import { type AuditFilter, AuditLog } from '../domain/audit-log.js';
+import { isNumericId, oneOf, type Page } from '#libs/kernel';
+import { AUDIT_ACTIONS, type AuditFilter, AuditLog } from '../domain/audit-log.js';
 import type { Principal } from '../domain/logins.js';
 import { AuditRecordView } from './audit.view.js';
 import { CurrentUser } from './current-user.js';
+
+const ACTION = oneOf(AUDIT_ACTIONS);
+const RESOURCE = oneOf([...new Set(AUDIT_ACTIONS.map((action) => action.split('.')[0]!))]);
 
 /** The changes of the caller's account, or of all accounts for the platform. */
 @Controller('v1/audit')
@@ -31,8 +34,8 @@ function readQuery(query: QueryReader): { page: Page; filter: AuditFilter } {
   const filter = given({
     // A text that is not an id finds nothing, like 0.
     accountId: accountId === undefined || isNumericId(accountId) ? accountId : '0',
-    action: query.text('action'),
-    resource: query.text('resource'),
+    action: query.filter('action', ACTION),
+    resource: query.filter('resource', RESOURCE),
     resourceId: query.text('resourceId'),
   });
   return { page, filter: { ...filter, ...query.times() } };
