@@ -157,7 +157,7 @@ describe('deliveries', () => {
     await report();
     const [{ id }] = (await cli.client.get('/v1/deliveries')).json<[Delivery]>();
     const early = await run('deliveries', 'redeliver', id);
-    expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('cancel it first')]);
+    expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('send it now')]);
     const href = `${cli.api.url}/v1/deliveries/${id}`;
     const { stdout, code } = await run('deliveries', 'cancel', id);
     expect([code, stdout]).toEqual([0, `${id} is cancelled: ${href}\n`]);

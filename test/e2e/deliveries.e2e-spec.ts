@@ -495,7 +495,7 @@ it('redelivers a finished delivery under the same id, with a full schedule', asy
   const next = (await shown(id)).nextAttemptAt;
   expect(early.json()).toMatchObject({
     code: 'delivery_not_finished',
-    error: `The delivery is not finished yet: cancel it first, or wait for its next attempt at ${next}.`,
+    error: `The delivery is not finished yet: send it now with POST /v1/deliveries/{id}/send, or wait for its next attempt at ${next}.`,
   });
   expect((await stranger.post(`/v1/deliveries/${id}/redeliver`)).status).toBe(404);
 });

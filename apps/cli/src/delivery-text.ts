@@ -40,7 +40,7 @@ export function deliveryText(delivery: Schemas['DeliveryWithAttempts']): string 
   const verdict = [
     `${state} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
     ...(reason === undefined ? [] : [reason]),
-    ...(nextAttemptAt === undefined ? [] : [`next attempt at ${nextAttemptAt}`]),
+    ...(nextAttemptAt === undefined ? [] : [nextOf(nextAttemptAt)]),
     ...(state === 'parked' ? ["its subscription's `health`, or a pause, says why"] : []),
   ].join(', ');
   const about = `${id}: ${event} ${resource} for subscription ${webhookId}, event ${eventId}`;
@@ -50,6 +50,12 @@ export function deliveryText(delivery: Schemas['DeliveryWithAttempts']): string 
   const said = attemptLog.at(-1)?.responseBody?.split('\n', 1)[0];
   const answer = said ? [`the last answer began with: ${said}`] : [];
   return [verdict, about, `to ${targetUrl}`, ...log, ...answer].join('\n');
+}
+
+/** A due delivery waits for the pace of its subscription, or for a free slot. */
+function nextOf(nextAttemptAt: string): string {
+  const isDue = Date.parse(nextAttemptAt) <= Date.now();
+  return isDue ? `due since ${nextAttemptAt}` : `next attempt at ${nextAttemptAt}`;
 }
 
 /** How an attempt ended, in a few words. */

@@ -79,11 +79,17 @@ describe('redelivering', () => {
     ]);
   });
 
-  const at = '2026-11-21T12:00:00.000Z';
+  const [past, future] = ['2026-11-21T12:00:00.000Z', '2999-11-21T12:00:00.000Z'];
+  const sendNow = 'send it now with POST /v1/deliveries/{id}/send, or';
 
   it.each([
-    [{ nextAttemptAt: new Date(at) }, `cancel it first, or wait for its next attempt at ${at}.`],
-    [{ state: 'parked' }, 'cancel it first, or wait until it is no longer parked.'],
+    [{ nextAttemptAt: new Date(future) }, `${sendNow} wait for its next attempt at ${future}.`],
+    [{ nextAttemptAt: new Date(past) }, `it has been due since ${past} and is waiting to be sent.`],
+    [{ state: 'parked' }, `${sendNow} wait until it is no longer parked.`],
+    [
+      { state: 'parked', nextAttemptAt: new Date(past) },
+      `${sendNow} wait until it is no longer parked.`,
+    ],
     [{}, 'wait until the attempt that is on its way has ended.'],
   ] as const)('is refused while the delivery is not finished: %j', async (columns, says) => {
     const redelivery = deliveries.redeliver(ACCOUNT, aDelivery(columns));

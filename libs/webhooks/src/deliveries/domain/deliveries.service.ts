@@ -29,12 +29,15 @@ export class DeliveryNotFinishedError extends DomainError {
   }
 }
 
+const SEND_NOW = 'send it now with POST /v1/deliveries/{id}/send';
+
 function wayOutOf({ state, nextAttemptAt }: Pick<Delivery, 'state' | 'nextAttemptAt'>): string {
-  if (nextAttemptAt) {
-    return `cancel it first, or wait for its next attempt at ${nextAttemptAt.toISOString()}`;
-  }
-  if (state === 'parked') return 'cancel it first, or wait until it is no longer parked';
-  return 'wait until the attempt that is on its way has ended';
+  if (state === 'parked') return `${SEND_NOW}, or wait until it is no longer parked`;
+  if (!nextAttemptAt) return 'wait until the attempt that is on its way has ended';
+  const at = nextAttemptAt.toISOString();
+  return nextAttemptAt.getTime() > Date.now()
+    ? `${SEND_NOW}, or wait for its next attempt at ${at}`
+    : `it has been due since ${at} and is waiting to be sent`;
 }
 
 /** A finished delivery cannot be cancelled. */

@@ -90,7 +90,8 @@ export const DeliveryView = viewOf<Delivery>()('Delivery', {
   ),
   nextAttemptAt: optional(
     schema.time(
-      'When it is tried next, while it is pending, not paused, and no attempt is on its way.',
+      'When it is tried next, while it is pending, not paused, and no attempt is on its way. A time in the past: ' +
+        'it is due, and waits for the pace of its subscription or for a free slot.',
     ),
   ),
   createdAt: schema.time('When the event was accepted.'),
