@@ -264,6 +264,7 @@ describe('the preview of a filter', () => {
     ]);
     expect(faultsOf(await preview(path, null))).toEqual(['filter required']);
     expect(faultsOf(await preview(path, { a: {} }))).toEqual(['/filter/a length']);
+    expect(faultsOf(await preview(path, []))).toEqual(['filter type']);
     expect((await preview('/v1/webhooks/999999999', { a: 1 })).status).toBe(404);
   });
 });

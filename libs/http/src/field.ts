@@ -27,6 +27,8 @@ export interface FieldOptions {
   trim?: boolean;
   /** The property holds the member's JSON text as it was sent, not its value. */
   raw?: boolean;
+  /** An empty array counts as an empty object, unless this is false. */
+  emptyArray?: false;
   /** For the API description. */
   about?: string;
   example?: unknown;
@@ -77,8 +79,8 @@ function requiredField(other: string | undefined): PropertyDecorator {
 /** A rule of a field that needs more than its value. It only sees values that the field's part accepts. */
 export interface FieldRule<Value> {
   code: FieldCode;
-  /** Begins with "must" or similar. */
-  says: string;
+  /** Begins with "must" or similar. One that depends on the configuration is not in the API description. */
+  says: string | ((context: CheckContext) => string);
   holds: (value: Value, context: CheckContext) => boolean;
 }
 
@@ -93,7 +95,10 @@ export interface CheckContext {
 /** Which values a field may have. If several rules are broken, the first one is reported. */
 export function Is<Value>(part: Part<Value>, ...rules: FieldRule<Value>[]): PropertyDecorator {
   const { schema } = part;
-  const wording = [...rules.map(({ says }) => says), ...part.wording];
+  const wording = [
+    ...rules.flatMap(({ says }) => (typeof says === 'string' ? [says] : [])),
+    ...part.wording,
+  ];
   return applyDecorators(
     (target: object, property: PropertyKey) => describe(target, property, { schema, wording }),
     checkedBy((value, context) => {
@@ -101,7 +106,9 @@ export function Is<Value>(part: Part<Value>, ...rules: FieldRule<Value>[]): Prop
       const problems = part.check(value, context.isNew);
       if (problems.length > 0) return problems;
       const broken = rules.find(({ holds }) => !holds(value as Value, context));
-      return broken ? [broken] : [];
+      if (!broken) return [];
+      const { code, says } = broken;
+      return [{ code, says: typeof says === 'string' ? says : says(context) }];
     }),
   );
 }
@@ -152,7 +159,7 @@ export function fieldsOf(dto: new () => object): Map<string, FieldDescription> {
   return all;
 }
 
-/** Whether a member must be an object. An empty array then counts as an empty one. */
-export function isObjectField({ schema }: FieldDescription): boolean {
-  return schema.type === 'object';
+/** Whether a member must be an object, as which an empty array counts. */
+export function takesEmptyArray({ schema, emptyArray }: FieldDescription): boolean {
+  return schema.type === 'object' && emptyArray !== false;
 }

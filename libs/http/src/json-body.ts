@@ -3,7 +3,7 @@ import { plainToInstance } from 'class-transformer';
 import type { Request } from 'express';
 import { type FieldFault, rawMember, ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
-import { faultsIn, fieldsOf, isObjectField } from './field.js';
+import { faultsIn, fieldsOf, takesEmptyArray } from './field.js';
 import { bodySchemaOf } from './openapi/body-schema.js';
 import { type BodyLimit, type JsonText, MAX_LOGIN_BYTES, readJsonObject } from './read-body.js';
 import { configOf } from './request.js';
@@ -70,7 +70,7 @@ export function validDto<Dto extends object>(
     const isRaw = field.raw === true;
     let given = isRaw && value !== null ? rawMember(body.text, name) : value;
     // PHP turns an empty object into an empty array when it sends a resource back.
-    if (Array.isArray(value) && value.length === 0 && isObjectField(field)) {
+    if (Array.isArray(value) && value.length === 0 && takesEmptyArray(field)) {
       given = isRaw ? '{}' : {};
     }
     (typeof given === 'object' ? nested : members)[name] = given;

@@ -78,5 +78,6 @@ export {
   typed,
   url,
   wordOf,
+  wholeNumber,
 } from './part.js';
 export { parseTime, TIME_RULE } from './time.js';

@@ -211,8 +211,13 @@ function inAnyCase(word: string): string {
   return word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 }
 
+/** @param schema for the description alone: it checks no limits */
+export function wholeNumber(schema: Schema = {}): Part<number> {
+  return typed('must be a whole number', isInteger, { type: 'integer', ...schema });
+}
+
 export function integer({ min, max }: { min: number; max: number }): Part<number> {
-  return typed('must be a whole number', isInteger, { type: 'integer' }).and(
+  return wholeNumber().and(
     'range',
     `must be from ${min} to ${max}`,
     (value) => value >= min && value <= max,

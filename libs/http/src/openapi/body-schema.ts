@@ -1,4 +1,4 @@
-import { type FieldDescription, fieldsOf, isObjectField } from '../field.js';
+import { type FieldDescription, fieldsOf, takesEmptyArray } from '../field.js';
 import { named, nameOf, NULL_IS_ABSENT, nullable, type Schema, use } from './schema.js';
 
 /**
@@ -34,7 +34,7 @@ function fieldSchema(field: FieldDescription, nullIsAbsent: boolean): Schema {
     isNamed ? '' : (schema.description ?? ''),
     ...wording.filter((says) => !about.includes(says)).map((says) => sentence(says)),
     field.trim === true ? 'Surrounding white space is removed.' : '',
-    isObjectField(field) ? 'An empty array counts as an empty object.' : '',
+    takesEmptyArray(field) ? 'An empty array counts as an empty object.' : '',
     field.requiredUnless === undefined
       ? ''
       : `Either this or \`${field.requiredUnless}\` is required.`,

@@ -176,7 +176,7 @@ describe('filterPart', () => {
     [[], 'type', undefined],
     [{ 'a.b.c.d.e.f': 1 }, 'format', ['a.b.c.d.e.f']],
     [{ 'a..b': 1 }, 'format', ['a..b']],
-    [{ '': 1 }, 'format', ['']],
+    [{ '': 1 }, 'format', undefined],
     [{ 'a\0': 1 }, 'format', ['a\0']],
     [{ a: {} }, 'length', ['a']],
     [{ a: [] }, 'length', ['a']],

@@ -92,6 +92,7 @@ const TEXT = typed(
 );
 
 const TOO_MANY: Problem = { code: 'length', says: `must have at most ${MAX_MEMBERS} members` };
+const NO_PATH: Problem = { code: 'format', says: 'must not have a member with an empty name' };
 const BAD_PATH: Problem = {
   code: 'format',
   says: `must be a name, or up to ${MAX_NAMES} names joined by dots`,
@@ -110,6 +111,7 @@ export const filterPart: Part<string> = partOf(
 function problemsOf(members: readonly [path: string, json: string][]): Problem[] {
   if (members.length > MAX_MEMBERS) return [TOO_MANY];
   return members.flatMap(([path, json]) => {
+    if (path === '') return [NO_PATH];
     if (!isPath(path)) return inside(path, [BAD_PATH]);
     if (!isStorable(path)) return inside(path, [NOT_STORABLE]);
     const problems: Problem[] = [];

@@ -265,7 +265,8 @@ export abstract class PaceLimits {
 }
 
 /** The fault of a `maxConcurrent` beyond the {@link PaceLimits}. */
-export const TOO_CONCURRENT = 'must not be greater than DELIVERY_CONCURRENCY of this installation';
+export const concurrencyRange = (limits: PaceLimits): string =>
+  `must be from 1 to ${limits.maxConcurrent}`;
 
 /** Limit at account level, and for each application (specification, section 8). */
 export const MAX_WEBHOOKS = 10;

@@ -1,11 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NotFoundError, PreconditionFailedError, ValidationError } from '#libs/kernel';
-import {
-  MAX_WEBHOOKS,
-  TOO_CONCURRENT,
-  type WebhookChanges,
-  WebhookLimitReachedError,
-} from './webhook.js';
+import { MAX_WEBHOOKS, type WebhookChanges, WebhookLimitReachedError } from './webhook.js';
 import { aContent, webhooksOnFakes } from './webhooks.fake.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from './target-url.js';
 
@@ -162,7 +157,9 @@ describe('an update', () => {
     fakes.pace.maxConcurrent = 4;
     await update(id, { maxConcurrent: 8, name: 'x' });
     expect(await webhooks.get(ACCOUNT, id)).toMatchObject({ name: 'x', maxConcurrent: 8 });
-    await expect(update(id, { maxConcurrent: 5 })).rejects.toThrow(TOO_CONCURRENT);
+    await expect(update(id, { maxConcurrent: 5 })).rejects.toThrow(
+      'maxConcurrent must be from 1 to 4.',
+    );
   });
 
   it.each<[string, WebhookChanges, string]>([

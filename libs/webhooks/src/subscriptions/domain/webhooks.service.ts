@@ -22,7 +22,7 @@ import { refuseMask, refuseTarget, TargetPolicy } from './target-url.js';
 import {
   MAX_WEBHOOKS,
   PaceLimits,
-  TOO_CONCURRENT,
+  concurrencyRange,
   type Webhook,
   type WebhookChanges,
   type WebhookContent,
@@ -268,7 +268,8 @@ export class WebhooksService {
   /** @param changed a new value: the present one is always accepted, even if the limit has since been lowered */
   private refuseConcurrency(changed: number | null | undefined): void {
     if ((changed ?? 0) <= this.pace.maxConcurrent) return;
-    throw ValidationError.of('maxConcurrent', 'not_allowed', `maxConcurrent ${TOO_CONCURRENT}.`);
+    const message = `maxConcurrent ${concurrencyRange(this.pace)}.`;
+    throw ValidationError.of('maxConcurrent', 'range', message);
   }
 }
 

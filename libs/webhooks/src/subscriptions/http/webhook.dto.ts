@@ -1,5 +1,5 @@
 import { Field, Is } from '#libs/http';
-import { flag, integer, label, oneOf, string, typed } from '#libs/kernel';
+import { flag, integer, label, oneOf, string, typed, wholeNumber } from '#libs/kernel';
 import { OutboundPolicy } from '#libs/outbound';
 import {
   ALL_RESOURCES,
@@ -10,9 +10,9 @@ import {
 } from '../../event-kinds/domain/event-kinds.js';
 import { type Signature, SIGNATURES } from '../domain/signing-key.js';
 import {
+  concurrencyRange,
   PER_SECOND,
   type RetryPolicy,
-  TOO_CONCURRENT,
   type WebhookChanges,
   type WebhookContent,
 } from '../domain/webhook.js';
@@ -148,11 +148,12 @@ class WebhookDto {
       'one subscription. What exceeds it waits, and uses up no attempt.',
     example: 2,
   })
-  @Is(integer({ min: 1, max: 1_000 }), {
-    code: 'not_allowed',
-    says: TOO_CONCURRENT,
-    // On a change, the service checks this, because it knows whether the value changes.
-    holds: (value, { config, isNew }) => !isNew || value <= config.DELIVERY_CONCURRENCY,
+  @Is(wholeNumber({ minimum: 1, maximum: 1_000 }), {
+    code: 'range',
+    says: ({ config }) => concurrencyRange({ maxConcurrent: config.DELIVERY_CONCURRENCY }),
+    // On a change, the service checks the upper limit, because it knows whether the value changes.
+    holds: (value, { config, isNew }) =>
+      value >= 1 && (!isNew || value <= config.DELIVERY_CONCURRENCY),
   })
   maxConcurrent?: number | null;
 
