@@ -1615,7 +1615,7 @@ export interface components {
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -1640,7 +1640,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt. Must not be greater than DELIVERY_CONCURRENCY of this installation. Must be from 1 to 1000.
+             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt.
              * @example 2
              */
             maxConcurrent?: number | null;
@@ -1908,7 +1908,7 @@ export interface components {
             lastAttempt?: components["schemas"]["LastAttempt"];
             /**
              * Format: date-time
-             * @description When it is tried next, while it is pending, not paused, and no attempt is on its way.
+             * @description When it is tried next, while it is pending, not paused, and no attempt is on its way. A time in the past: it is due, and waits for the pace of its subscription or for a free slot.
              * @example 2026-01-31T12:00:00.000Z
              */
             nextAttemptAt?: string;
@@ -2077,7 +2077,7 @@ export interface components {
             lastAttempt?: components["schemas"]["LastAttempt"];
             /**
              * Format: date-time
-             * @description When it is tried next, while it is pending, not paused, and no attempt is on its way.
+             * @description When it is tried next, while it is pending, not paused, and no attempt is on its way. A time in the past: it is due, and waits for the pace of its subscription or for a free slot.
              * @example 2026-01-31T12:00:00.000Z
              */
             nextAttemptAt?: string;
@@ -2408,7 +2408,7 @@ export interface components {
         /** @description `null` stands for a member that is not given. */
         FilterPreviewRequest: {
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -3125,7 +3125,7 @@ export interface components {
              */
             event?: components["schemas"]["EventKind"];
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. `null` clears it.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -3150,7 +3150,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt. Must not be greater than DELIVERY_CONCURRENCY of this installation. Must be from 1 to 1000. `null` clears it.
+             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt. `null` clears it.
              * @example 2
              */
             maxConcurrent?: number | null;
