@@ -198,6 +198,12 @@ describe('the fields', () => {
     for (const field of Object.keys(pace)) expect(await demo.shown(path)).not.toHaveProperty(field);
   });
 
+  it.each([0, CONCURRENCY + 1])('the limits are named if maxConcurrent is %i', async (calls) => {
+    const body = { ...minimalSubscription, maxConcurrent: calls };
+    const { error } = (await demo.client.post('/v1/webhooks', body)).json<Schemas['Problem']>();
+    expect(error).toBe(`maxConcurrent must be from 1 to ${CONCURRENCY}.`);
+  });
+
   it.each([
     [{ maxPerSecond: 0 }, 'range'],
     [{ maxPerSecond: 1_001 }, 'range'],
