@@ -211,7 +211,7 @@ describe('the fields', () => {
     [{ maxPerSecond: '10' }, 'type'],
     [{ maxConcurrent: 0 }, 'range'],
     [{ maxConcurrent: 1_001 }, 'range'],
-    [{ maxConcurrent: CONCURRENCY + 1 }, 'range'],
+    [{ maxConcurrent: CONCURRENCY + 1 }, 'not_allowed'],
     [{ ordered: 'true' }, 'type'],
   ])('%j is refused', async (fields, code) => {
     const field = Object.keys(fields)[0]!;

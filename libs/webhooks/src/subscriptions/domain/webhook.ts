@@ -264,9 +264,8 @@ export abstract class PaceLimits {
   abstract readonly maxConcurrent: number;
 }
 
-/** The fault of a `maxConcurrent` beyond the {@link PaceLimits}. */
-export const concurrencyRange = (limits: PaceLimits): string =>
-  `must be from 1 to ${limits.maxConcurrent}`;
+/** The fault of a `maxConcurrent` out of its range. @param max of the {@link PaceLimits} */
+export const concurrencyRange = (max: number): string => `must be from 1 to ${max}`;
 
 /** Limit at account level, and for each application (specification, section 8). */
 export const MAX_WEBHOOKS = 10;

@@ -268,8 +268,8 @@ export class WebhooksService {
   /** @param changed a new value: the present one is always accepted, even if the limit has since been lowered */
   private refuseConcurrency(changed: number | null | undefined): void {
     if ((changed ?? 0) <= this.pace.maxConcurrent) return;
-    const message = `maxConcurrent ${concurrencyRange(this.pace)}.`;
-    throw ValidationError.of('maxConcurrent', 'range', message);
+    const message = `maxConcurrent ${concurrencyRange(this.pace.maxConcurrent)}.`;
+    throw ValidationError.of('maxConcurrent', 'not_allowed', message);
   }
 }
 

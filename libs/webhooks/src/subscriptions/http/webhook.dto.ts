@@ -148,13 +148,20 @@ class WebhookDto {
       'one subscription. What exceeds it waits, and uses up no attempt.',
     example: 2,
   })
-  @Is(wholeNumber({ minimum: 1, maximum: 1_000 }), {
-    code: 'range',
-    says: ({ config }) => concurrencyRange({ maxConcurrent: config.DELIVERY_CONCURRENCY }),
-    // On a change, the service checks the upper limit, because it knows whether the value changes.
-    holds: (value, { config, isNew }) =>
-      value >= 1 && (!isNew || value <= config.DELIVERY_CONCURRENCY),
-  })
+  @Is(
+    wholeNumber({ minimum: 1, maximum: 1_000 }),
+    {
+      code: 'range',
+      says: ({ config }) => concurrencyRange(config.DELIVERY_CONCURRENCY),
+      holds: (value) => value >= 1 && value <= 1_000,
+    },
+    {
+      code: 'not_allowed',
+      says: ({ config }) => concurrencyRange(config.DELIVERY_CONCURRENCY),
+      // On a change, the service checks this, because it knows whether the value changes.
+      holds: (value, { config, isNew }) => !isNew || value <= config.DELIVERY_CONCURRENCY,
+    },
+  )
   maxConcurrent?: number | null;
 
   @Field({
