@@ -145,17 +145,17 @@ const PACED_BY: Record<NonNullable<Health['pacedBy']>, Condition> = {
   maxPerSecond: {
     ...PACED,
     sentence: 'More notifications are due than this subscription allows in a second.',
-    next: { text: 'The others are sent at its pace' },
+    next: { text: 'The others are sent at its pace.' },
   },
   maxConcurrent: {
     ...PACED,
     sentence: 'As many calls are in flight as this subscription allows at once.',
-    next: { text: 'The next notification is sent when one of them ends' },
+    next: { text: 'The next notification is sent when one of them ends.' },
   },
   ordered: {
     ...PACED,
     sentence: 'Notifications are sent in order, and wait for the one before them.',
-    next: { text: 'The next one is sent when that one has succeeded or has no retries left' },
+    next: { text: 'The next one is sent when that one has succeeded or has no retries left.' },
   },
 };
 
