@@ -100,10 +100,10 @@ function Shown({ account }: { account: Account }) {
         </span>
         <span>
           {lastUsedAt === undefined ? (
-            'never logged in'
+            'never used'
           ) : (
             <>
-              last login <RelativeTime at={lastUsedAt} />
+              last used <RelativeTime at={lastUsedAt} />
             </>
           )}
         </span>
