@@ -64,7 +64,7 @@ describe('the list of deliveries', () => {
     const page = await installation.openAs(customer, 'deliveries');
     await page.getByRole('row').getByText('cdr-4711').waitFor();
     await page.getByRole('row').getByText('200', { exact: true }).waitFor();
-    const search = page.getByRole('search').getByRole('combobox', { name: 'Any id, name, answer' });
+    const search = page.getByRole('search').getByRole('combobox', { name: 'Id, name, answer' });
     const searchFor = async (text: string, expected: RegExp) => {
       await search.fill(text);
       await search.press('Enter');

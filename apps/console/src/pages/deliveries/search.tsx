@@ -36,7 +36,7 @@ export function DeliverySearch() {
 
   return (
     <SearchField
-      label="Any id, name, answer"
+      label="Id, name, answer"
       suggestions={[...subscriptions, ...applications].flatMap(({ name }) => name ?? [])}
       onSearch={find}
     />
