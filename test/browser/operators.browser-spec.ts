@@ -171,6 +171,7 @@ describe('the load by account', () => {
     const page = await installation.openAs(operator, 'load');
     const first = page.getByRole('table', { name: 'Accounts' }).getByRole('row').nth(1);
     await first.getByText('5,000').waitFor();
+    await page.getByText(/Events and attempts since .*:00\. Waiting: now\./).waitFor();
     await first.getByText('99%').waitFor();
     await page.getByRole('button', { name: 'Events' }).click();
     await first.getByText('8,000').waitFor();

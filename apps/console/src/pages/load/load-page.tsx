@@ -8,10 +8,11 @@ import { Page } from '../../components/page.js';
 import { PagedTable } from '../../components/paged-table.js';
 import { useSorting } from '../../components/sorting.js';
 import type { Column } from '../../components/table.js';
+import { ClockTime, useNow } from '../../components/time.js';
 import { RANGE_NAMES } from '../overview/ranges.js';
 import { RangePicker, useRange } from '../overview/statistics.js';
 import { loadsQuery } from './load.queries.js';
-import { type AccountLoad, distinct } from './loads.js';
+import { type AccountLoad, countedSince, distinct } from './loads.js';
 import { ShareBar } from './share-bar.js';
 
 const NAME: Column<AccountLoad> = {
@@ -60,17 +61,20 @@ const RANGES = RANGE_NAMES.filter(({ range }) => range !== 'month');
 /** What each account causes, for operators. */
 export default function LoadPage() {
   const sorting = useSorting('-share');
+  const range = useRange();
   const list = useInfiniteQuery({
-    ...loadsQuery(useRange(), sorting.order),
+    ...loadsQuery(range, sorting.order),
     placeholderData: keepPreviousData,
     select: distinct,
   });
+  // Until there are figures, the time that they will have.
+  const since = useNow((now) => countedSince(range, list.dataUpdatedAt || now));
   const columns = COLUMNS[useIsNarrow() ? 'phone' : 'all'];
   return (
     <Page title="Load" state={<Refresh list={list} />} actions={<RangePicker ranges={RANGES} />}>
       <p className="muted load-note">
-        What each account causes. Counts are of full hours; deliveries wait now, whenever they were
-        accepted.
+        What each account causes. Events and attempts since <ClockTime at={since} hasClock />.
+        Waiting: now.
       </p>
       <Problem error={list.error} />
       <PagedTable

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { distinct, shareText } from './loads.js';
+import { countedSince, distinct, shareText } from './loads.js';
 
 const load = (accountId: number, reported: number) => ({ accountId, reported }) as never;
 
@@ -14,6 +14,12 @@ it('lists an account once that is on two pages', () => {
     },
     { rows: [{ id: 3, accountId: 3, reported: 6 }] },
   ]);
+});
+
+it('counts since the full hour in which the range begins', () => {
+  const now = Date.parse('2026-11-27T17:46:31Z');
+  expect(countedSince('hour', now)).toBe('2026-11-27T16:00:00.000Z');
+  expect(countedSince('week', now)).toBe('2026-11-20T17:00:00.000Z');
 });
 
 it.each([

@@ -1,5 +1,6 @@
 import type { InfiniteData } from '@tanstack/react-query';
 import type { Schemas } from '../../app/api.js';
+import { type Range, startOf } from '../overview/ranges.js';
 
 export type Load = Schemas['AccountLoad'];
 /** What an account causes, with the id that lists need. */
@@ -18,6 +19,14 @@ export function distinct<Page extends { rows: Load[] }>({
       rows: rows.filter(isNew).map((row) => ({ ...row, id: row.accountId })),
     })),
   };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Since when the API counts a range that ends now: it counts full hours. @param now ms */
+export function countedSince(range: Range, now: number): string {
+  const since = Date.parse(startOf(range, now));
+  return new Date(Math.floor(since / HOUR_MS) * HOUR_MS).toISOString();
 }
 
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumSignificantDigits: 2 });
