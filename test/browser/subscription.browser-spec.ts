@@ -157,8 +157,30 @@ describe('the filter of a subscription', () => {
     await save(page);
     await page.getByRole('alert').getByText('must be a number').waitFor();
     expect(await page.getByLabel('Value 1').getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByLabel('Member 1').getAttribute('aria-invalid')).toBeNull();
     await page.getByRole('button', { name: 'Remove row 1' }).click();
     await page.getByText('every event', { exact: true }).waitFor();
+  });
+
+  it('is refused with a condition that has no value, in view of the message', async () => {
+    const page = await installation.openAs(customer, `subscriptions/${webhook}?tab=settings`);
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await unfold(page);
+    await page.getByRole('button', { name: 'Add a condition' }).click();
+    await page.getByLabel('Member 1').fill('duration');
+    await save(page);
+    const message = page.getByText('The condition on duration has no value. Write "" for an empty');
+    await message.waitFor();
+    const value = page.getByLabel('Value 1');
+    expect(await value.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.locator('[aria-label="Value 1"]:focus').count()).toBe(1);
+    const [text, bar] = [await message.boundingBox(), await page.locator('.form-foot').boundingBox()];
+    expect(text!.y + text!.height).toBeLessThanOrEqual(bar!.y);
+    expect(await stored()).not.toHaveProperty('filter');
+    await value.fill('""');
+    await save(page);
+    await page.locator('.about').getByText('1 condition').waitFor();
+    expect(await stored()).toMatchObject({ filter: { duration: '' } });
   });
 
   it('keeps conditions that have no words, and has at most ten members', async () => {

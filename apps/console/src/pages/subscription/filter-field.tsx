@@ -4,6 +4,7 @@ import { type ReactNode, useId, useRef, useState } from 'react';
 import { faultAt, type Faults } from '../../app/faults.js';
 import {
   countOf,
+  faultOfRows,
   type FilterRow,
   hasValue,
   jsonOfRow,
@@ -12,6 +13,7 @@ import {
   MOST_MEMBERS,
   rowsOf,
   valueOf,
+  wrongInput,
 } from './filter-rows.js';
 
 /** The conditions of a filter, one row each. */
@@ -33,6 +35,9 @@ export function FilterField({
   const addButton = useRef<HTMLButtonElement>(null);
   const rows = rowsOf(value);
   const fault = faultAt(faults, 'filter');
+  const found = faultOfRows(rows);
+  // Only if it was reported, and is still there.
+  const own = found?.message === faults['filter'] ? found : undefined;
 
   function change(at: number, row: FilterRow): void {
     onChange(valueOf(rows.with(at, row)));
@@ -62,7 +67,7 @@ export function FilterField({
               <Row
                 row={row}
                 number={index + 1}
-                isWrong={faultAt(faults, `filter/${pointerOf(row.path)}`) !== undefined}
+                wrong={own?.rows.includes(row) ? own.input : wrongInput(row, faults)}
                 isNew={index === added}
                 onChange={(next) => change(index, next)}
                 onRemove={() => remove(index)}
@@ -94,26 +99,23 @@ export function FilterField({
   );
 }
 
-/** A name in a JSON Pointer. */
-const pointerOf = (path: string): string => path.trim().replaceAll('~', '~0').replaceAll('/', '~1');
-
 function Row({
   row,
   number,
-  isWrong,
+  wrong,
   isNew,
   onChange,
   onRemove,
 }: {
   row: FilterRow;
   number: number;
-  isWrong: boolean;
+  /** The input that has a fault. */
+  wrong: keyof FilterRow | undefined;
   isNew: boolean;
   onChange: (row: FilterRow) => void;
   onRemove: () => void;
 }) {
   const { path, kind, value } = row;
-  const invalid = isWrong || undefined;
 
   function setKind(next: Kind): void {
     if (next === 'json') onChange({ path, kind: next, value: jsonOfRow(row) });
@@ -124,7 +126,7 @@ function Row({
     <>
       <input
         aria-label={`Member ${number}`}
-        aria-invalid={invalid}
+        aria-invalid={wrong === 'path' || undefined}
         placeholder="member"
         autoComplete="off"
         spellCheck={false}
@@ -134,7 +136,7 @@ function Row({
       />
       <select
         aria-label={`Condition ${number}`}
-        aria-invalid={invalid}
+        aria-invalid={wrong === 'kind' || undefined}
         value={kind}
         onChange={({ target }) => setKind(target.value as Kind)}
       >
@@ -147,7 +149,7 @@ function Row({
       {hasValue(kind) ? (
         <input
           aria-label={`Value ${number}`}
-          aria-invalid={invalid}
+          aria-invalid={wrong === 'value' || undefined}
           placeholder={kind === 'anyOf' ? 'value, value, …' : 'value'}
           autoComplete="off"
           spellCheck={false}

@@ -10,6 +10,7 @@ import {
   rowsOf,
   rowsOfFilter,
   valueOf,
+  wrongInput,
 } from './filter-rows.js';
 
 const row = (path: string, kind: Kind, value = ''): FilterRow => ({ path, kind, value });
@@ -35,6 +36,7 @@ describe('a filter', () => {
       [row('a.b', 'gt', '1e400'), row('a.b', 'lte', '5')],
     ],
     ['a prefix', '{"a":{"prefix":"+49 "}}', [row('a', 'prefix', '+49 ')]],
+    ['an empty prefix', '{"a":{"prefix":" "}}', [row('a', 'json', '{"prefix":" "}')]],
     ['a member that exists', '{"a":{"exists":true}}', [row('a', 'exists')]],
     ['a member that does not', '{"a":{"exists":false}}', [row('a', 'absent')]],
     ['a value that it is not', '{"a":{"not":"x"}}', [row('a', 'isNot', 'x')]],
@@ -78,17 +80,42 @@ describe('a filter that is typed', () => {
 });
 
 describe('rows that make no filter', () => {
-  it.each<[string, FilterRow[]]>([
-    ['A condition names no member.', [row(' ', 'is', '7')]],
-    ['a has two conditions', [row('a', 'is', '7'), row('a', 'gt', '5')]],
-    ['a has two conditions', [row('a', 'gt', '7'), row('a', 'gt', '5')]],
-    ['a has two conditions', [row('a', 'exists'), row('a', 'absent')]],
-    ['The condition of a must be valid JSON.', [row('a', 'json', '{')]],
-  ])('are refused: %s', (sentence, rows) => {
-    expect(faultOfRows(rows)).toContain(sentence);
+  const [none, some] = [row('a', 'gt'), row('a', 'lt', '7')];
+
+  it.each<[string, FilterRow[], keyof FilterRow]>([
+    ['A condition names no member.', [row(' ', 'is', '7')], 'path'],
+    ['a has two conditions', [row('a', 'is', '7'), row('a', 'gt', '5')], 'kind'],
+    ['a has two conditions', [row('a', 'gt', '7'), row('a', 'gt', '5')], 'kind'],
+    ['a has two conditions', [row('a', 'exists'), row('a', 'absent')], 'kind'],
+    ['The condition on a must be valid JSON.', [row('a', 'json', '{')], 'value'],
+    ['The condition on a has no value. Write "" for an empty text.', [row('a', 'is')], 'value'],
+    ['The condition on a has no value.', [row('a', 'prefix', ' ')], 'value'],
+  ])('are refused: %s', (sentence, rows, input) => {
+    const fault = faultOfRows(rows);
+    expect(fault?.message).toContain(sentence);
+    expect(fault).toMatchObject({ rows, input });
+  });
+
+  it('are not marked beside one that has no value', () => {
+    expect(faultOfRows([none, some])?.rows).toEqual([none]);
+    expect(faultOfRows([none, some])?.message).toBe('The condition on a has no value.');
   });
 
   it('are others', () => {
     expect(faultOfRows([row('a', 'gt', '5'), row('a', 'lt', '7'), row('', 'is')])).toBeUndefined();
+  });
+});
+
+describe('a fault of the API', () => {
+  it.each<[string, FilterRow, keyof FilterRow | undefined]>([
+    ['/filter/a/gt', row('a', 'gt', 'x'), 'value'],
+    ['/filter/a/gt', row('a', 'lt', '7'), undefined],
+    ['/filter/a', row('a', 'is', '1e9999999999'), 'value'],
+    ['/filter/a/1', row('a', 'anyOf', '7, 1e9999999999'), 'value'],
+    ['/filter/a~1b/not', row(' a/b', 'isNot', '1e9999999999'), 'value'],
+    ['/filter/a..b', row('a..b', 'gt', '7'), 'path'],
+    ['/filter/b', row('a', 'is', '7'), undefined],
+  ])('at %s is about an input', (field, of, input) => {
+    expect(wrongInput(of, { [field]: 'It is wrong.' })).toBe(input);
   });
 });

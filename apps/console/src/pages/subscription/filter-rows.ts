@@ -1,3 +1,4 @@
+import { faultAt, type Faults } from '../../app/faults.js';
 import { rawMembers } from '../delivery/raw-json.js';
 
 /** A condition on a member of the events' data, as it is typed. */
@@ -65,8 +66,11 @@ function partOf(operator: string, operand: string): Part | undefined {
     case 'lt':
     case 'lte':
       return { kind: operator, value: operand };
-    case 'prefix':
-      return { kind: 'prefix', value: JSON.parse(operand) as string };
+    case 'prefix': {
+      const value = JSON.parse(operand) as string;
+      // As JSON, because a row without a value is incomplete.
+      return value.trim() === '' ? undefined : { kind: 'prefix', value };
+    }
     case 'exists':
       return { kind: operand === 'true' ? 'exists' : 'absent', value: '' };
     case 'not':
@@ -161,30 +165,62 @@ function operandOf({ kind, value }: FilterRow): string {
   return kind === 'prefix' ? JSON.stringify(value) : jsonOf(value);
 }
 
-/** What is wrong with rows that no request could express; undefined if nothing is. */
-export function faultOfRows(rows: readonly FilterRow[]): string | undefined {
+/** A fault of rows, and the input of each that is wrong. */
+export interface RowsFault {
+  message: string;
+  rows: readonly FilterRow[];
+  input: keyof FilterRow;
+}
+
+/** What is wrong with rows that are incomplete, or that no request could express; undefined if nothing is. */
+export function faultOfRows(rows: readonly FilterRow[]): RowsFault | undefined {
   for (const [path, conditions] of membersOf(rows)) {
-    if (path === '') return 'A condition names no member.';
+    if (path === '') {
+      return { message: 'A condition names no member.', rows: conditions, input: 'path' };
+    }
     const operators = conditions.map(({ kind }) => OPERATORS[kind] ?? kind);
-    const isAlone = operators.some((operator) => ['is', 'anyOf', 'json'].includes(operator));
+    const isAlone = operators.some((operator) => ALONE.includes(operator));
     const isRepeated = new Set(operators).size < operators.length;
     if ((isAlone && operators.length > 1) || isRepeated) {
-      return `${path} has two conditions that do not go together.`;
+      const message = `${path} has two conditions that do not go together.`;
+      return { message, rows: conditions, input: 'kind' };
+    }
+    const empty = conditions.find(({ kind, value }) => hasValue(kind) && value.trim() === '');
+    if (empty) {
+      const advice = MAY_BE_EMPTY.includes(empty.kind) ? ' Write "" for an empty text.' : '';
+      const message = `The condition on ${path} has no value.${advice}`;
+      return { message, rows: [empty], input: 'value' };
     }
     const other = conditions.find(({ kind, value }) => kind === 'json' && !isJson(value));
-    if (other) return `The condition of ${path} must be valid JSON.`;
+    if (other) {
+      const message = `The condition on ${path} must be valid JSON.`;
+      return { message, rows: [other], input: 'value' };
+    }
   }
   return undefined;
 }
 
+/** Conditions without an operator in the filter's JSON. */
+const ALONE: readonly string[] = ['is', 'anyOf', 'json'];
+const MAY_BE_EMPTY: readonly Kind[] = ['is', 'isNot', 'anyOf'];
+
+/** The paths that the API accepts. */
+const PATH = /^[^.]+(\.[^.]+){0,4}$/;
+
+/** The input of a row that a fault of the API is about; undefined if it has none. */
+export function wrongInput({ path, kind }: FilterRow, faults: Faults): keyof FilterRow | undefined {
+  const name = path.trim();
+  const field = `filter/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  if (!PATH.test(name)) return faultAt(faults, field) === undefined ? undefined : 'path';
+  const operand = ALONE.includes(kind) ? field : `${field}/${OPERATORS[kind] ?? kind}`;
+  return faultAt(faults, operand) === undefined ? undefined : 'value';
+}
+
 export const NO_FILTER = 'every event';
 
-/** The filter to try; undefined while there is none or a row is incomplete. */
+/** The filter to try; undefined while there is none or a row is wrong. */
 export function previewOf(rows: readonly FilterRow[]): string | undefined {
-  const isMissing = ({ path, kind, value }: FilterRow) =>
-    path.trim() === '' || (hasValue(kind) && value.trim() === '');
-  const isIncomplete = rows.some((row) => !isBlank(row) && isMissing(row));
-  return isIncomplete || faultOfRows(rows) !== undefined ? undefined : filterOf(rows);
+  return faultOfRows(rows) === undefined ? filterOf(rows) : undefined;
 }
 
 /** `2 conditions` */

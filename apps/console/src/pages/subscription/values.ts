@@ -89,7 +89,7 @@ export function faultsIn({ payload, headers, filter }: SubscriptionValues): Reco
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   return {
     ...(payload.trim() !== '' && !isJson(payload) && { payload: 'Payload must be valid JSON.' }),
-    ...(wrong !== undefined && { filter: wrong }),
+    ...(wrong !== undefined && { filter: wrong.message }),
     ...(repeated !== undefined && { headers: `${repeated} is given twice.` }),
   };
 }
