@@ -136,6 +136,11 @@ describe('the filter of a subscription', () => {
     await page.getByLabel('Value 1').fill('60');
     await page.getByLabel('Condition 1').selectOption('gte');
     await filter.getByText('Matches 2 of the newest 3 events').waitFor();
+    const ofSaved = filter.getByText('Counted by the saved event and resources.');
+    expect(await ofSaved.count()).toBe(0);
+    await page.getByLabel('Event', { exact: true }).selectOption('smsdlr');
+    await ofSaved.waitFor();
+    await page.getByLabel('Event', { exact: true }).selectOption('cdrCreated');
     await save(page);
     await page.locator('.about').getByText('1 condition').waitFor();
     expect(await stored()).toMatchObject({ filter: { 'call.duration': { gte: 60 } } });
@@ -145,6 +150,12 @@ describe('the filter of a subscription', () => {
     await page.getByText('Excluded by its filter').waitFor();
     await page.getByText('does not meet the filter').waitFor();
     expect(await page.getByRole('button', { name: 'Send it this event' }).count()).toBe(0);
+  });
+
+  it('can be tried once the subscription exists', async () => {
+    const page = await installation.openAs(customer, 'subscriptions/new');
+    await unfold(page);
+    await page.getByText('You can try the filter on past events after you have').waitFor();
   });
 
   it('names a fault at its row', async () => {

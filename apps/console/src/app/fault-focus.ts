@@ -10,7 +10,10 @@ export function useFaultFocus(error: unknown, own?: object): RefObject<HTMLFormE
   useEffect(() => {
     const input = form.current?.querySelector<HTMLElement>('[aria-invalid=true]');
     input?.focus();
-    input?.closest('.field, .choices-field')?.querySelector('.problem')?.scrollIntoView({ block: 'nearest' });
+    input
+      ?.closest('.field, .choices-field')
+      ?.querySelector('.problem')
+      ?.scrollIntoView({ block: 'nearest' });
   }, [error, own]);
   return form;
 }

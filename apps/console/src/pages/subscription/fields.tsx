@@ -4,7 +4,6 @@ import { CheckField, Field } from '../../components/field.js';
 import { Folded, FormGroup } from '../../components/form.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { FilterField } from './filter-field.js';
-import { FilterPreview } from './filter-preview.js';
 import { filterText } from './filter-rows.js';
 import { ResourceChoices } from './resource-choices.js';
 import {
@@ -24,15 +23,15 @@ export function SubscriptionFields({
   faults = {},
   onChange = () => undefined,
   application,
-  webhookId,
+  preview,
 }: {
   values: SubscriptionValues;
   faults?: Record<string, string>;
   onChange?: (some: Partial<SubscriptionValues>) => void;
   /** The choice of the application, if it is offered. */
   application?: ReactNode;
-  /** The subscription, once it exists. */
-  webhookId?: string;
+  /** What the filter matches. */
+  preview?: ReactNode;
 }) {
   const faultOf = (name: string) => faultAt(faults, name);
   const isWrong = (...names: string[]) => names.some((name) => faultOf(name) !== undefined);
@@ -71,9 +70,7 @@ export function SubscriptionFields({
             faults={faults}
             onChange={(filter) => onChange({ filter })}
           >
-            {webhookId !== undefined && (
-              <FilterPreview webhookId={webhookId} value={values.filter} />
-            )}
+            {preview}
           </FilterField>
         </Folded>
       </FormGroup>

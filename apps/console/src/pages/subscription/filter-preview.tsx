@@ -5,7 +5,8 @@ import { answerOf, api, faultsOf, type Schemas, sentenceOf } from '../../app/api
 import { faultAt } from '../../app/faults.js';
 import { ClockTime } from '../../components/time.js';
 import { previewOf, rowsOf } from './filter-rows.js';
-import { FORM_LABELS } from './values.js';
+import type { Subscription } from './subscription.queries.js';
+import { FORM_LABELS, type SubscriptionValues } from './values.js';
 
 /** Typing goes on if the next key comes within this time. */
 const SETTLED_MS = 400;
@@ -29,17 +30,24 @@ const previewQuery = (webhookId: string, filter: string) =>
 
 /** Tries a filter on the latest events as it is typed. */
 export function FilterPreview({
-  webhookId,
-  value,
+  subscription: { id, event, resource },
+  values,
 }: {
-  webhookId: string;
-  /** The form's value. */
-  value: string;
+  /** As it is stored. */
+  subscription: Subscription;
+  /** The form's values. */
+  values: SubscriptionValues;
 }) {
-  const filter = useSettled(previewOf(rowsOf(value)));
+  const filter = useSettled(previewOf(rowsOf(values.filter)));
+  const isOfSaved = values.event === event && values.resource === resource;
   return (
     <div role="status" className="preview">
-      {filter !== undefined && <Tried webhookId={webhookId} filter={filter} />}
+      {filter !== undefined && (
+        <>
+          <Tried webhookId={id} filter={filter} />
+          {!isOfSaved && <p className="hint">Counted by the saved event and resources.</p>}
+        </>
+      )}
     </div>
   );
 }

@@ -77,6 +77,11 @@ export default function NewSubscriptionPage() {
           values={form.values}
           faults={{ ...faultsOf(create.error, FORM_LABELS), ...own }}
           onChange={form.change}
+          preview={
+            <p className="hint">
+              You can try the filter on past events after you have created the subscription.
+            </p>
+          }
           application={
             <Level
               applicationId={applicationId}

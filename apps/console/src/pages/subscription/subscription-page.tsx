@@ -15,6 +15,7 @@ import { Day } from '../../components/time.js';
 import { SubscriptionStatistics } from '../overview/subscription-statistics.js';
 import { Actions } from './actions.js';
 import { SubscriptionFields } from './fields.js';
+import { FilterPreview } from './filter-preview.js';
 import { filterText, NO_FILTER } from './filter-rows.js';
 import { HealthSection } from './health-section.js';
 import { LatestDeliveries } from './latest-deliveries.js';
@@ -160,7 +161,12 @@ function Part({ tab, shown }: { tab: TabName; shown: Shown }) {
           update={update}
           check={faultsIn}
         >
-          {(fields) => <SubscriptionFields {...fields} webhookId={webhook.id} />}
+          {(fields) => (
+            <SubscriptionFields
+              {...fields}
+              preview={<FilterPreview subscription={webhook} values={fields.values} />}
+            />
+          )}
         </SettingsSection>
       );
     case 'secret':
