@@ -173,7 +173,7 @@ describe('the filter of a subscription', () => {
     await page.getByText('every event', { exact: true }).waitFor();
   });
 
-  it('is refused with a condition that has no value, in view of the message', async () => {
+  it('is refused if a condition has no value, with the message in view', async () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}?tab=settings`);
     await page.setViewportSize({ width: 1280, height: 500 });
     await unfold(page);
