@@ -185,7 +185,10 @@ describe('the filter of a subscription', () => {
     const value = page.getByLabel('Value 1');
     expect(await value.getAttribute('aria-invalid')).toBe('true');
     expect(await page.locator('[aria-label="Value 1"]:focus').count()).toBe(1);
-    const [text, bar] = [await message.boundingBox(), await page.locator('.form-foot').boundingBox()];
+    const [text, bar] = [
+      await message.boundingBox(),
+      await page.locator('.form-foot').boundingBox(),
+    ];
     expect(text!.y + text!.height).toBeLessThanOrEqual(bar!.y);
     expect(await stored()).not.toHaveProperty('filter');
     await value.fill('""');
