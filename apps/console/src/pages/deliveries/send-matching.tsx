@@ -1,7 +1,7 @@
 import './send-matching.css';
 import { skipToken, useQuery } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useId, useState } from 'react';
 import { useCommands } from '../../app/palette.js';
 import { useUser } from '../../app/session.js';
 import { ReplayProgress } from './replay-progress.js';
@@ -11,12 +11,21 @@ import { dismiss, useStartedReplays } from './started-replays.js';
 
 const SendDialog = lazy(() => import('./send-dialog.js'));
 
-/**
- * Filters that cannot select what is sent at once. Parked deliveries are blocked, and only each by itself is sent in spite
- * of that.
- */
-const isRefused = ({ state, contains, producerId }: Sending['values']): boolean =>
-  state === 'parked' || contains !== undefined || producerId !== undefined;
+/** Only these select what a subscription has missed. */
+const OF_MISSED = ['missedBy', 'since', 'until'];
+/** These do not select deliveries to send. */
+const SEARCHES = ['contains', 'producerId'];
+
+/** The labels of the chosen filters that would not hold for what is sent. */
+function obstaclesOf({ filters, values }: Omit<Sending, 'label'>): string[] {
+  const isObstacle = (name: string) =>
+    values['missedBy'] === undefined ? SEARCHES.includes(name) : !OF_MISSED.includes(name);
+  return filters.flatMap(({ name, label }) =>
+    values[name] !== undefined && isObstacle(name) ? [`“${label}”`] : [],
+  );
+}
+
+const listed = new Intl.ListFormat('en');
 
 /** A button that sends all deliveries that match, or all events that a subscription has missed. */
 export function SendMatching({
@@ -32,17 +41,29 @@ export function SendMatching({
   const [isOpen, setIsOpen] = useState(false);
   const open = () => setIsOpen(true);
   const { values } = sending;
-  // The platform does not send on behalf of an account.
-  const isOffered = role === 'account' && !isRefused(values);
+  // The platform does not send on behalf of an account. Parked deliveries are blocked, and only each by itself is sent in
+  // spite of that.
+  const isShown = role === 'account' && values['state'] !== 'parked';
+  const obstacles = obstaclesOf(sending);
+  const isOffered = isShown && obstacles.length === 0;
+  const reasonId = useId();
   useCommands(isOffered ? [{ name: label, group: 'Actions', run: open }] : []);
   const count = useFailedCount(values, isOffered && !isSmall);
-  if (!isOffered) return null;
+  if (!isShown) return null;
   const look = isSmall ? 'small' : count > 0 ? 'primary' : undefined;
   return (
     <>
+      {!isOffered && (
+        <span id={reasonId} className="quiet send-obstacle">
+          Remove the filter{obstacles.length > 1 && 's'} {listed.format(obstacles)} to{' '}
+          {label.toLowerCase()}.
+        </span>
+      )}
       <button
         type="button"
         className={look}
+        disabled={!isOffered}
+        aria-describedby={isOffered ? undefined : reasonId}
         title={count > 0 && !values['since'] ? 'Made in the last 24 hours' : undefined}
         aria-haspopup="dialog"
         onClick={open}
