@@ -54,7 +54,7 @@ describe('what a subscription has missed', () => {
     await progress.getByText('2 of 2 sent').waitFor();
   });
 
-  it('is sent from the chosen time on, whatever other filters select', async () => {
+  it('is sent from the chosen time on, and only without other filters', async () => {
     await reportMessage();
     await installation.aSubscription(customer, { name: 'Texts', event: 'smsdlr' });
     // With room for all filters.
@@ -64,7 +64,16 @@ describe('what a subscription has missed', () => {
     await page.getByText('choose it under “Missed by”').waitFor();
     await page.getByLabel('Missed by', { exact: true }).selectOption({ label: 'Texts' });
     await page.getByText('Nothing matches').waitFor();
-    await page.getByRole('button', { name: 'Send all that it missed' }).click();
+    const reason = page.getByText('to send all that it missed.');
+    expect(await reason.innerText()).toBe(
+      'Remove the filters “About” and “Told to” to send all that it missed.',
+    );
+    const send = page.getByRole('button', { name: 'Send all that it missed' });
+    expect(await send.isDisabled()).toBe(true);
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove the filter About' }).click();
+    await page.getByRole('button', { name: 'Remove the filter Told to' }).click();
+    await send.click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 event would be sent.').waitFor();
     await dialog.getByLabel('Accepted since').fill(localInput(new Date(Date.now() + 60_000)));

@@ -92,8 +92,7 @@ export default function EventsPage() {
   const list = useInfiniteQuery(eventsQuery(filters));
   const ofApplication = useApplicationFilter();
   const missedBy = useSubscriptionFilter('missedBy', 'Missed by');
-  // All that a subscription has missed is sent, whatever the other filters select.
-  const ofSending = [missedBy, ...TIMES];
+  const all = [...FIRST, missedBy, ...FURTHER, ofApplication, ...TIMES];
   const { missedBy: webhookId, unmatched } = filters;
   return (
     <Page
@@ -108,18 +107,14 @@ export default function EventsPage() {
             include={{ name: 'data', label: 'With the data of each event' }}
           />
           {isOwn && webhookId !== undefined && (
-            <SendMatching
-              label="Send all that it missed"
-              filters={ofSending}
-              values={chosen(filters, ofSending)}
-            />
+            <SendMatching label="Send all that it missed" filters={all} values={filters} />
           )}
         </>
       }
     >
       <StartedReplays />
       <FilteredList
-        filters={[...FIRST, missedBy, ...FURTHER, ofApplication, ...TIMES]}
+        filters={all}
         list={list}
         label="Events"
         hrefOf={({ id }) => `/events/${id}`}
@@ -138,12 +133,6 @@ export default function EventsPage() {
       />
     </Page>
   );
-}
-
-/** The values of some of the filters. */
-function chosen(values: Record<string, string>, of: readonly Filter[]): Record<string, string> {
-  const names = of.map(({ name }) => name);
-  return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
 }
 
 function TryBefore() {
