@@ -45,16 +45,16 @@ describe('what a subscription has missed', () => {
     await dialog.getByText('Late').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Send 2 events' }).click();
-    await dialog.getByText('2 of 2 sent').waitFor();
+    await dialog.getByText('2 of 2 queued').waitFor();
     await dialog.getByText('It is complete.').waitFor();
     await installation.receiver.until((received) => received.length === before + 2);
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByText('This subscription has missed nothing.').waitFor();
     const progress = page.getByRole('list', { name: 'Sent together' });
-    await progress.getByText('2 of 2 sent').waitFor();
+    await progress.getByText('2 of 2 queued').waitFor();
   });
 
-  it('is sent from the chosen time on, and only without other filters', async () => {
+  it('is sent from the chosen time on, once the other filters are removed', async () => {
     await reportMessage();
     await installation.aSubscription(customer, { name: 'Texts', event: 'smsdlr' });
     // With room for all filters.

@@ -220,7 +220,7 @@ it('shows live what starts to fail, since when, and when it works again', async 
   await page.getByRole('button', { name: 'Send all that match' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Send 2 deliveries' }).click();
-  await dialog.getByText('2 of 2 sent').waitFor();
+  await dialog.getByText('2 of 2 queued').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.goBack();
   await page.getByText('for a retry.').waitFor({ state: 'detached' });

@@ -56,8 +56,9 @@ it('counts the matching deliveries, sends them once, and shows the progress', as
   await dialog.getByRole('button', { name: 'Send 3 deliveries' }).click();
   await dialog.getByText('nothing is sent twice').waitFor();
   await dialog.getByRole('button', { name: 'Send 3 deliveries' }).click();
-  await dialog.getByText('3 of 3 sent').waitFor();
-  await dialog.getByText('It is complete.').waitFor();
+  await dialog.getByText('3 of 3 queued').waitFor();
+  await dialog.getByText('It is complete. Each is sent as soon as its subscription').waitFor();
+  expect(await dialog.getByText('It continues').count()).toBe(0);
   await installation.receiver.until((received) => received.length >= before + 3);
   const replays = 'SELECT 1 FROM replays WHERE account_id = $1';
   expect(await installation.database.query(replays, [customer.id])).toHaveLength(1);
@@ -65,7 +66,7 @@ it('counts the matching deliveries, sends them once, and shows the progress', as
   await page.keyboard.press('Escape');
   expect(await dialog.count()).toBe(0);
   const progress = page.getByRole('list', { name: 'Sent together' });
-  await progress.getByText('3 of 3 sent').waitFor();
+  await progress.getByText('3 of 3 queued').waitFor();
   await progress.getByRole('button', { name: 'Dismiss' }).click();
   expect(await progress.count()).toBe(0);
 });
@@ -91,7 +92,8 @@ it('continues after closing the dialog and reloading the page, until it is cance
   await page.locator('.primary', { hasText: 'Send 1 …' }).waitFor();
   const dialog = await openDialog(page);
   await dialog.getByRole('button', { name: 'Send 1 delivery' }).click();
-  await dialog.getByText('0 of 1 sent').waitFor();
+  await dialog.getByText('0 of 1 queued').waitFor();
+  await dialog.getByText('It continues when you close this dialog.').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.reload();
   const progress = page.getByRole('list', { name: 'Sent together' });
@@ -110,7 +112,7 @@ it('sends deliveries that wait for their next attempt, and keeps their schedule'
   const page = await installation.openAs(customer, 'deliveries?state=pending');
   const dialog = await openDialog(page);
   await dialog.getByRole('button', { name: 'Send 1 delivery' }).click();
-  await dialog.getByText('1 of 1 sent').waitFor();
+  await dialog.getByText('1 of 1 queued').waitFor();
   await receiver.until((received) => received.filter((one) => one.id === id).length === 2);
   const attempts = async () => (await installation.delivery(customer, 'pending')).attempts;
   await expect.poll(attempts, { timeout: 20_000 }).toBe(2);
@@ -123,9 +125,9 @@ it('shows the progress of a running replay', async () => {
   const page = await installation.openAs(customer, `deliveries?webhookId=${webhook}`);
   const dialog = await openDialog(page);
   await dialog.getByRole('button', { name: 'Send 1 delivery' }).click();
-  await dialog.getByText('0 of 1 sent').waitFor();
+  await dialog.getByText('0 of 1 queued').waitFor();
   await customer.client.post(`/v1/webhooks/${webhook}/resume`);
-  await dialog.getByText('1 of 1 sent').waitFor();
+  await dialog.getByText('1 of 1 queued').waitFor();
 });
 
 it('tells what cannot be sent again, and why', async () => {

@@ -110,7 +110,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
   const dialog = page.getByRole('dialog', { name: 'Send all that match' });
   await dialog.getByText('5 deliveries would be sent.').waitFor();
   await dialog.getByRole('button', { name: 'Send 5 deliveries' }).click();
-  await dialog.getByText('5 of 5 sent').waitFor();
+  await dialog.getByText('5 of 5 queued').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByLabel('State', { exact: true }).selectOption('');
   await expect

@@ -14,7 +14,10 @@ const TONES: Record<Replay['state'], Tone> = {
   cancelled: 'neutral',
 };
 
-/** The progress of a replay. It can be cancelled while it runs, and dismissed afterwards. */
+/**
+ * The progress of a replay, which can be cancelled while it runs, and dismissed afterwards. It counts deliveries that are
+ * due: they may still wait for their subscription.
+ */
 export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () => void }) {
   const { data, error } = useQuery(replayQuery(id));
   const cancel = useCancelReplay(id);
@@ -33,14 +36,14 @@ export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () =
           <p>
             {data ? (
               <>
-                Started at <LocalTime at={data.createdAt} />: {data.replayed} of {data.total} sent
+                Started at <LocalTime at={data.createdAt} />: {data.replayed} of {data.total} queued
               </>
             ) : (
               'Sending'
             )}
           </p>
           <progress
-            aria-label="Sent"
+            aria-label="Queued"
             value={data ? data.replayed : 0}
             max={Math.max(data?.total ?? 1, 1)}
           />
@@ -66,8 +69,8 @@ function sentenceOfState({ state, replayed, total }: Replay): string {
   if (state === 'running') {
     return 'It is running. Deliveries of a subscription that is paused, or whose circuit is open, wait.';
   }
-  if (state === 'cancelled') return 'It was cancelled. Deliveries that were already sent continue.';
+  if (state === 'cancelled') return 'It was cancelled. What was already queued is still sent.';
   return replayed < total
-    ? 'It is complete. The others could not be sent, for example because their subscription was switched off.'
-    : 'It is complete.';
+    ? 'It is complete. The others could not be queued, for example because their subscription was switched off.'
+    : 'It is complete. Each is sent as soon as its subscription allows.';
 }

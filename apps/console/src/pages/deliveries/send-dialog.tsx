@@ -12,6 +12,7 @@ import { ReplayProgress } from './replay-progress.js';
 import {
   countQuery,
   DAY_MS,
+  replayQuery,
   type Selected,
   startReplay,
   startSentence,
@@ -56,22 +57,7 @@ function Content({ label, filters, values, onClose }: Sending & { onClose: () =>
     onSuccess: (id) => remember({ userId, id }),
   });
 
-  if (start.data !== undefined) {
-    return (
-      <>
-        <h2 className="title">{label}</h2>
-        <ReplayProgress id={start.data} />
-        <p className="quiet">
-          It continues when you close this dialog. This page shows its progress.
-        </p>
-        <div className="tools">
-          <button type="button" autoFocus onClick={onClose}>
-            Close
-          </button>
-        </div>
-      </>
-    );
-  }
+  if (start.data !== undefined) return <Started id={start.data} {...{ label, onClose }} />;
 
   const error = start.error ?? count.error;
   const faults = faultsOf(error);
@@ -156,6 +142,26 @@ function Content({ label, filters, values, onClose }: Sending & { onClose: () =>
         </button>
         <button type="button" onClick={onClose}>
           Cancel
+        </button>
+      </div>
+    </>
+  );
+}
+
+function Started({ id, label, onClose }: { id: string; label: string; onClose: () => void }) {
+  const { data } = useQuery(replayQuery(id));
+  return (
+    <>
+      <h2 className="title">{label}</h2>
+      <ReplayProgress id={id} />
+      {data?.state === 'running' && (
+        <p className="quiet">
+          It continues when you close this dialog. This page shows its progress.
+        </p>
+      )}
+      <div className="tools">
+        <button type="button" autoFocus onClick={onClose}>
+          Close
         </button>
       </div>
     </>
