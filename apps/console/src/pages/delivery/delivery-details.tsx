@@ -9,7 +9,7 @@ import { useStream } from '../../app/stream.js';
 import { Confirm } from '../../components/confirm.js';
 import { Menu, type MenuItem } from '../../components/menu.js';
 import { Notice, Pill } from '../../components/notice.js';
-import { LocalTime, RelativeTime } from '../../components/time.js';
+import { LocalTime, RelativeTime, useNow } from '../../components/time.js';
 import { useSendNow } from '../deliveries/send-now.queries.js';
 import { canBeSent, isFinished } from '../deliveries/states.js';
 import { Attempts } from './attempts.js';
@@ -25,7 +25,7 @@ import { Facts } from './facts.js';
 import { rawMembers } from './raw-json.js';
 import { SignedBody } from './signed-body-section.js';
 import { signedBody } from './signed-body.js';
-import { forOperator, verdictOf } from './verdict.js';
+import { forOperator, type Verdict, verdictOf } from './verdict.js';
 
 const AGAIN_MS = 5_000;
 
@@ -107,7 +107,10 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
       : undefined;
   const isDeleted = of !== undefined && of.text === undefined;
   const missing = isOwn ? isDeleted && 'deleted' : accountId !== undefined && 'not yours';
-  const told = verdictOf(delivery, attemptLog, of?.webhook);
+  // As text, so that the component renders only on a change.
+  const told = JSON.parse(
+    useNow((now) => JSON.stringify(verdictOf(delivery, attemptLog, of?.webhook, now))),
+  ) as Verdict;
   const verdict = role === 'platform' ? forOperator(told) : told;
   const isNewer =
     attempts.length > 0 && (of?.webhook?.updatedAt ?? '') > (attempts.at(-1)?.at ?? '');

@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { forOperator, toldToOperator, verdictOf } from './verdict.js';
+import { forOperator, type Target, toldToOperator, verdictOf as verdictAt } from './verdict.js';
 
 const answered = (status: number) => ({ status, durationMs: 45 });
 const failed = (error: 'timeout' | 'refused' | 'dns' | 'tls') => ({ error, durationMs: 10 });
+const NOW = Date.parse('2026-11-25T13:00:00.000Z');
 const AT = '2026-11-25T14:02:00.000Z';
+
+const verdictOf = (
+  delivery: Parameters<typeof verdictAt>[0],
+  attempts: Parameters<typeof verdictAt>[1],
+  target?: Target,
+  now = NOW,
+) => verdictAt(delivery, attempts, target, now);
 
 describe('a delivery that succeeded', () => {
   it('was accepted at the first attempt', () => {
@@ -43,12 +51,33 @@ describe('a delivery that is pending', () => {
     });
   });
 
-  it('waits for the pace of its subscription', () => {
+  describe('while its subscription is paced', () => {
     const paced = { enabled: true, health: { state: 'ok', pacedBy: 'ordered' } } as const;
-    const waiting = { state: 'pending', attempts: 0, nextAttemptAt: AT } as const;
-    expect(verdictOf(waiting, [], paced).next).toEqual({
-      text: 'It is sent as the pace of its subscription allows.',
+    const nextOf = (attempts: number, now: number) =>
+      verdictOf({ state: 'pending', attempts, nextAttemptAt: AT }, [], paced, now).next;
+
+    it.each([0, 1])('waits for its turn once it is due, after %d attempts', (attempts) => {
+      const text = 'It waits for the pace of its subscription.';
+      expect(nextOf(attempts, Date.parse(AT))).toEqual({ text });
+      expect(nextOf(attempts, Date.parse(AT) - 999)).toEqual({ text });
     });
+
+    it('has a next try until it is due', () => {
+      expect(nextOf(1, Date.parse(AT) - 1_000)).toEqual({ text: 'Next try', at: AT });
+    });
+
+    it('may be on its way', () => {
+      const { next } = verdictOf({ state: 'pending', attempts: 0 }, [], paced);
+      expect(next).toEqual({ text: 'An attempt is on its way.' });
+    });
+  });
+
+  it.each([
+    [0, 'First try is due now.'],
+    [1, 'Next try is due now.'],
+  ])('is due after %d attempts', (attempts, text) => {
+    const due = { state: 'pending', attempts, nextAttemptAt: AT } as const;
+    expect(verdictOf(due, [], undefined, Date.parse(AT)).next).toEqual({ text });
   });
 
   it('is being sent', () => {
@@ -58,7 +87,7 @@ describe('a delivery that is pending', () => {
 
   it('is sent again after a success, on request', () => {
     const { tone, advice } = verdictOf({ state: 'pending', attempts: 1 }, [answered(200)]);
-    expect([tone, advice]).toEqual(['waiting', undefined]);
+    expect([tone, advice]).toEqual(['waiting', 'It is being sent again.']);
   });
 });
 

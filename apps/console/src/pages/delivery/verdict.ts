@@ -57,12 +57,14 @@ const TEST_ENDED = 'A test is tried once, and its failure does not count against
  * Describes the outcome of a delivery.
  * @param attempts in order; the newest ones, if there are many
  * @param target undefined if the subscription was deleted or is unknown
+ * @param now ms
  */
 export function verdictOf(
   delivery: Pick<Delivery, 'state' | 'reason' | 'attempts' | 'nextAttemptAt'> &
     Partial<Pick<Delivery, 'test'>>,
   attempts: readonly Attempt[],
-  target?: Target,
+  target: Target | undefined,
+  now: number,
 ): Verdict {
   const last = attempts.at(-1);
   const outcomes = historyOf(attempts, delivery.attempts);
@@ -72,12 +74,12 @@ export function verdictOf(
     case 'succeeded':
       return { tone: 'good', ...successOf(attempts, delivery.attempts) };
     case 'pending': {
-      const hasFailed = last !== undefined && !isSuccess(last);
+      const isAgain = last !== undefined && isSuccess(last);
       return {
-        tone: hasFailed ? 'bad' : 'waiting',
+        tone: last === undefined || isAgain ? 'waiting' : 'bad',
         sentence: history ?? 'This notification has not been sent yet.',
-        ...advised(advice),
-        next: isPaced(delivery, target) ? PACED : nextOf(delivery),
+        ...advised(isAgain ? 'It is being sent again.' : advice),
+        next: isPaced(delivery, target, now) ? PACED : nextOf(delivery, now),
       };
     }
     case 'parked':
@@ -85,7 +87,7 @@ export function verdictOf(
         tone: 'waiting',
         sentence: history ?? 'This notification is on hold.',
         ...advised(waitReason(target) ?? advice ?? (isOpen(target) ? FAILING : undefined)),
-        next: waitOf(delivery, target),
+        next: waitOf(delivery, target, now),
       };
     case 'exhausted':
     case 'cancelled': {
@@ -168,16 +170,22 @@ export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>):
 
 const WORDS = ['', '', 'twice', 'three times', 'four times', 'five times', 'six times'];
 
-function nextOf({ nextAttemptAt, attempts }: Pick<Delivery, 'nextAttemptAt' | 'attempts'>) {
+/** A time within the second counts: the texts have whole seconds, and the pace moves times by less than one. */
+const isDue = (at: string, now: number): boolean => Date.parse(at) < now + 1_000;
+
+type Next = Pick<Delivery, 'nextAttemptAt' | 'attempts'>;
+
+function nextOf({ nextAttemptAt, attempts }: Next, now: number): { text: string; at?: string } {
   if (nextAttemptAt === undefined) return { text: 'An attempt is on its way.' };
-  return { text: attempts === 0 ? 'First try' : 'Next try', at: nextAttemptAt };
+  const text = attempts === 0 ? 'First try' : 'Next try';
+  return isDue(nextAttemptAt, now) ? { text: `${text} is due now.` } : { text, at: nextAttemptAt };
 }
 
-const PACED = { text: 'It is sent as the pace of its subscription allows.' };
+const PACED = { text: 'It waits for the pace of its subscription.' };
 
-/** Whether a delivery may wait for others, so that its time says nothing. */
-const isPaced = ({ attempts }: Pick<Delivery, 'attempts'>, target: Target | undefined): boolean =>
-  attempts === 0 && target?.health?.pacedBy !== undefined;
+/** Whether a delivery is due and may wait for others. */
+const isPaced = ({ nextAttemptAt }: Next, target: Target | undefined, now: number): boolean =>
+  target?.health?.pacedBy !== undefined && nextAttemptAt !== undefined && isDue(nextAttemptAt, now);
 
 const FAILING = 'Its subscription is failing.';
 
@@ -190,8 +198,9 @@ function waitReason(target: Target | undefined): string | undefined {
 
 /** Until when a delivery is parked. */
 function waitOf(
-  { attempts, nextAttemptAt }: Pick<Delivery, 'nextAttemptAt' | 'attempts'>,
+  { attempts, nextAttemptAt }: Next,
   target: Target | undefined,
+  now: number,
 ): { text: string; at?: string } {
   if (target?.paused) return { text: 'It is sent when the subscription is resumed.' };
   // The delivery and the subscription were not read at the same time.
@@ -202,7 +211,7 @@ function waitOf(
     .at(-1);
   return at === undefined
     ? { text: 'It is sent when its subscription is ready.' }
-    : nextOf({ attempts, nextAttemptAt: at });
+    : nextOf({ attempts, nextAttemptAt: at }, now);
 }
 
 const isOpen = (
