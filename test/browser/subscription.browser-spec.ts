@@ -179,22 +179,26 @@ describe('the filter of a subscription', () => {
     await unfold(page);
     await page.getByRole('button', { name: 'Add a condition' }).click();
     await page.getByLabel('Member 1').fill('duration');
+    await page.getByRole('button', { name: 'Add a condition' }).click();
+    await page.getByLabel('Member 2').fill('to');
+    await page.getByLabel('Condition 2').selectOption('exists');
+    const value = page.getByLabel('Value 1');
+    const foot = page.locator('.form-foot');
+    const [row, before] = [await value.boundingBox(), await foot.boundingBox()];
+    // The row touches the bar, which then covers the message.
+    await page.evaluate(`scrollBy(0, ${row!.y + row!.height - before!.y})`);
     await save(page);
     const message = page.getByText('The condition on duration has no value. Write "" for an empty');
     await message.waitFor();
-    const value = page.getByLabel('Value 1');
     expect(await value.getAttribute('aria-invalid')).toBe('true');
     expect(await page.locator('[aria-label="Value 1"]:focus').count()).toBe(1);
-    const [text, bar] = [
-      await message.boundingBox(),
-      await page.locator('.form-foot').boundingBox(),
-    ];
+    const [text, bar] = [await message.boundingBox(), await foot.boundingBox()];
     expect(text!.y + text!.height).toBeLessThanOrEqual(bar!.y);
     expect(await stored()).not.toHaveProperty('filter');
     await value.fill('""');
     await save(page);
-    await page.locator('.about').getByText('1 condition').waitFor();
-    expect(await stored()).toMatchObject({ filter: { duration: '' } });
+    await page.locator('.about').getByText('2 conditions').waitFor();
+    expect(await stored()).toMatchObject({ filter: { duration: '', to: { exists: true } } });
   });
 
   it('keeps conditions that have no words, and has at most ten members', async () => {
