@@ -231,7 +231,7 @@ describe('the health of a subscription', () => {
     await installation.platform.post('/v1/events/batch', { events: [event, event] });
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByText('in order, and wait for the one before them').waitFor();
-    await health.getByRole('link', { name: 'See what waits' }).click();
+    await health.getByRole('link', { name: 'See waiting deliveries' }).click();
     await page.locator('[role=row] .pill', { hasText: 'sending' }).click();
     await page.getByText('It waits for the pace of its subscription.').waitFor();
   });

@@ -65,7 +65,7 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
                 {condition.word === 'paced' && (
                   <p>
                     <Link href={inAccount(`/deliveries?webhookId=${id}&state=pending`)}>
-                      See what waits
+                      See waiting deliveries
                     </Link>
                   </p>
                 )}
