@@ -74,9 +74,7 @@ it('shows hostile filters as text', async () => {
   const hostile = encodeURIComponent(script + 'x'.repeat(2_000));
   const page = await installation.openAs(customer, `audit?resource=${hostile}`);
   await page.getByText('is not one of the choices.').waitFor();
-  await page.goto(
-    `${installation.api.url}/console/audit?resource=webhook&resourceId=${hostile}`,
-  );
+  await page.goto(`${installation.api.url}/console/audit?resource=webhook&resourceId=${hostile}`);
   await page.getByText('Nothing matches').waitFor();
   await page.getByText('The changes of subscription <img').waitFor();
   expect(await page.title()).toBe('Audit log – Switchhook');

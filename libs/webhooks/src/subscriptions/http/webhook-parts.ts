@@ -8,6 +8,7 @@ import {
   partOf,
   type Problem,
   string,
+  typed,
 } from '#libs/kernel';
 import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from '../domain/webhook.js';
 import { MASK } from '../domain/target-url.js';
@@ -160,3 +161,16 @@ function nameProblems(name: string, isRepeated: boolean): Problem[] {
   if (isReservedHeader(name)) return [{ code: 'not_allowed', says: 'is not one that can be set' }];
   return isRepeated ? [{ code: 'conflict', says: 'must not be there in another spelling' }] : [];
 }
+
+const MAX_PAYLOAD_BYTES = 16 << 10;
+
+/** The JSON text of a member. */
+export const payload = typed(
+  'must be a JSON object',
+  (json): json is string => typeof json === 'string' && json.startsWith('{'),
+  { type: 'object', additionalProperties: {} },
+).and(
+  'length',
+  `must have at most ${MAX_PAYLOAD_BYTES} bytes of JSON text`,
+  (json) => Buffer.byteLength(json) <= MAX_PAYLOAD_BYTES,
+);

@@ -1,5 +1,5 @@
 import { Field, Is } from '#libs/http';
-import { flag, integer, label, oneOf, string, typed, wholeNumber } from '#libs/kernel';
+import { flag, integer, label, oneOf, string, wholeNumber } from '#libs/kernel';
 import { OutboundPolicy } from '#libs/outbound';
 import {
   ALL_RESOURCES,
@@ -32,12 +32,12 @@ import {
   GivenHeaders,
   GivenRetryPolicy,
   NewHeaders,
+  payload,
   retryPolicyOf,
 } from './webhook-parts.js';
 import { SignatureSchema } from './webhook.view.js';
 
 const MAX_NAME = 255;
-const MAX_PAYLOAD_BYTES = 16 << 10;
 
 const ITEM = `(?:${[...RESOURCES, ALL_RESOURCES].join('|')})`;
 
@@ -46,17 +46,6 @@ const resourceList = string().and(
   `must be a comma-separated list of ${RESOURCES.join(', ')}, or all`,
   (value) => parseResources(value) !== undefined,
   { pattern: `^\\s*${ITEM}\\s*(?:,\\s*${ITEM}\\s*)*$` },
-);
-
-/** The JSON text of a member. */
-const payload = typed(
-  'must be a JSON object',
-  (json): json is string => typeof json === 'string' && json.startsWith('{'),
-  { type: 'object', additionalProperties: {} },
-).and(
-  'length',
-  `must have at most ${MAX_PAYLOAD_BYTES} bytes of JSON text`,
-  (json) => Buffer.byteLength(json) <= MAX_PAYLOAD_BYTES,
 );
 
 const EVENT = {
