@@ -256,7 +256,7 @@ export function scheduleOf(
   return policy?.schedule?.map((seconds) => seconds * 1_000) ?? configured;
 }
 
-/** Limits of `maxPerSecond`. Those of `maxConcurrent` are 1 and that of the {@link PaceLimits}. */
+/** Limits of `maxPerSecond`. `maxConcurrent` is at least 1, and {@link PaceLimits} has its maximum. */
 export const PER_SECOND = { min: 1, max: 1_000 };
 
 /** What the operator allows a subscription. */
