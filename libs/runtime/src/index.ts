@@ -19,6 +19,7 @@ export { dataSourceOptions } from './database/data-source-options.js';
 export { Database } from './database/database.js';
 export { UnusableDatabaseError } from './database/needed-settings.js';
 export { type DatabaseSchema, identityColumn, migrationOf } from './database/database-schema.js';
+export { idsContinueAfterImport } from './database/id-ranges.js';
 export { GroupCommit } from './database/group-commit.js';
 export { migrate } from './database/migrate.js';
 export {

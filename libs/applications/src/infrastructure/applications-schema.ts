@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { type DatabaseSchema, identityColumn } from '#libs/runtime';
+import { type DatabaseSchema, identityColumn, idsContinueAfterImport } from '#libs/runtime';
 import { Application } from '../domain/application.js';
 import { migrations } from './migrations.js';
 
@@ -45,4 +45,5 @@ export const applicationsSchema: DatabaseSchema = {
     // Moves the sequence past imported ids. No other sequence needs that.
     'raise_application_ids()': { api: 'EXECUTE' },
   },
+  script: () => idsContinueAfterImport('raise_application_ids', 'applications'),
 };

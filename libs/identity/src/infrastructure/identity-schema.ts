@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { type DatabaseSchema, identityColumn } from '#libs/runtime';
+import { type DatabaseSchema, identityColumn, idsContinueAfterImport } from '#libs/runtime';
 import { Credential } from '../domain/credential.js';
 import { Environment } from '../domain/environments.service.js';
 import { User } from '../domain/user.js';
@@ -68,4 +68,5 @@ export const identitySchema: DatabaseSchema = {
     audit: { api: 'SELECT, INSERT', worker: 'INSERT' },
   },
   functions: { 'raise_user_ids()': { api: 'EXECUTE' } },
+  script: () => idsContinueAfterImport('raise_user_ids', 'users'),
 };

@@ -129,6 +129,7 @@ describe('readConfig', () => {
     ['WORKER_CONCURRENCY', 1, 5_000],
     ['QUEUE_SHARDS', 1, 64],
     ['RETENTION_DAYS', 1, 3_650],
+    ['INSTALLATION_GROUP', 0, 1_023],
   ] as const)('takes whole numbers for %s from %d to %d', (name, least, most) => {
     expect(read({ [name]: String(least) })[name]).toBe(least);
     expect(read({ [name]: String(most) })[name]).toBe(most);

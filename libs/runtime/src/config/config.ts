@@ -32,6 +32,9 @@ const schema = z.object({
       'the role of the API: `migrate` grants it the rights that it needs, and revokes all others',
     ),
   DATABASE_WORKER_ROLE: z.string().optional().describe('the same for the worker'),
+  INSTALLATION_GROUP: wholeNumber(0, 1_023, 0).describe(
+    'for `migrate`: the range of the ids, so that no two installations give the same one',
+  ),
   REDIS_URL: z
     .string()
     .default('redis://127.0.0.1:6379')

@@ -4,6 +4,7 @@ import { type Config, InvalidConfigError } from '../config/config.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { type DatabaseSchema, OUR_SCHEMA_ONLY } from './database-schema.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
+import { idSequencesToMove, useIdsOfGroup } from './id-ranges.js';
 import { grantRights, applyRoleSettings, SETTINGS_OF_MIGRATE } from './roles.js';
 import { runtimeSchema } from './runtime-schema.js';
 
@@ -30,7 +31,7 @@ interface MigrateOptions {
  * Migrates the database to this version, and gives the roles of the processes their rights and timeouts.
  * Several processes may run it at the same time: one migrates, the others wait and find nothing to do.
  * @returns the names of the migrations that were run
- * @throws InvalidConfigError when a configured role is unsuitable; Error when the database is newer than this
+ * @throws InvalidConfigError when a configured role or group is unsuitable; Error when the database is newer than this
  * version, which does not know the rights that the newer one needs
  */
 export async function migrate(
@@ -57,6 +58,7 @@ export async function migrate(
     // Before the migrations, whose names are returned only if everything succeeds.
     await requireRole(runner.manager, 'DATABASE_API_ROLE', config.DATABASE_API_ROLE);
     await requireRole(runner.manager, 'DATABASE_WORKER_ROLE', config.DATABASE_WORKER_ROLE);
+    await idSequencesToMove(runner.manager, config.INSTALLATION_GROUP);
     const done = await runMigrations(source, runner, whenUnlocked);
     await whenUnlocked(() =>
       runner.manager.transaction((manager) => configure(manager, schemas, config)),
@@ -116,7 +118,7 @@ async function retryWhileLocked<Result>(
   }
 }
 
-/** Applies what only the owner of the database may change: functions and rights. */
+/** Applies what only the owner of the database may change: functions, ranges of ids and rights. */
 async function configure(
   manager: EntityManager,
   schemas: readonly DatabaseSchema[],
@@ -124,6 +126,7 @@ async function configure(
 ): Promise<void> {
   await manager.query(OUR_SCHEMA_ONLY);
   for (const { script } of schemas) if (script) await manager.query(script(config));
+  await useIdsOfGroup(manager, config);
   const { DATABASE_API_ROLE: api, DATABASE_WORKER_ROLE: worker } = config;
   await grantRights(manager, schemas, { ...(api && { api }), ...(worker && { worker }) });
 }
