@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
-import { clientOf } from '../support/http.js';
+import { clientOf, send } from '../support/http.js';
 import { startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -58,6 +58,8 @@ it('a worker without file descriptors makes no attempt, and delivers when it has
   const shown = async () => (await demo.shown(`/v1/events/${id}`))['deliveries'];
   expect(await shown()).toMatchObject([{ state: 'pending', attempts: 0 }]);
   await allowFiles(1_024);
+  const health = (await send('GET', `${worker.url}/health/ready`)).json();
+  expect(health).toMatchObject({ status: 'up', shortage: 'EMFILE' });
   await receiver.until((received) => received.length === 1);
   const deliveries = await eventually(
     shown,

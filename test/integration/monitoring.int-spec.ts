@@ -28,6 +28,8 @@ it.each([
   ['SwitchhookNoApi', { 'up{job="switchhook-api",instance="b"}': '1x60' }, false],
   ['SwitchhookServerErrors', requests({ 200: 980, 503: 20 }), true],
   ['SwitchhookServerErrors', requests({ 200: 995, 503: 5, 404: 900 }), false],
+  ['SwitchhookHostShortage', shortages('0+1x60'), true],
+  ['SwitchhookHostShortage', shortages('7x60'), false],
   ['SwitchhookSlowAnswers', durations({ '0.5': 980, '2.5': 1_000, '+Inf': 1_000 }), true],
   ['SwitchhookSlowAnswers', durations({ '0.5': 995, '2.5': 1_000, '+Inf': 1_000 }), false],
 ])('%s for %j: %s', (alert, samples, fires) => {
@@ -88,6 +90,10 @@ function requests(statuses: Record<number, number>): Record<string, string> {
       `0+${count}x60`,
     ]),
   );
+}
+
+function shortages(samples: string): Record<string, string> {
+  return { 'switchhook_host_shortages_total{instance="a",code="EMFILE"}': samples };
 }
 
 function durations(buckets: Record<string, number>): Record<string, string> {

@@ -3,13 +3,15 @@
 import 'reflect-metadata';
 import { closeSync, openSync } from 'node:fs';
 import { Dialer, NameResolver, OutboundClient, OutboundPolicy } from '#libs/outbound';
-import { Log, readConfig, Tracing } from '#libs/runtime';
+import { HostResources, Log, Metrics, readConfig, Tracing } from '#libs/runtime';
 
 const [nameServer = '', ...urls] = process.argv.slice(2);
 const config = readConfig({ LOG_LEVEL: 'silent', ...process.env });
 const resolver = new NameResolver();
 resolver.dns.setServers([nameServer]);
-const dialer = new Dialer(resolver, new OutboundPolicy(config), new Log(config, 'test'), config);
+const log = new Log(config, 'test');
+const host = new HostResources(new Metrics(), log);
+const dialer = new Dialer(resolver, new OutboundPolicy(config), host, log, config);
 const client = new OutboundClient(dialer, new Tracing());
 
 async function outcomeOf(url: string): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { Dialer, NameResolver, OutboundClient, OutboundPolicy } from '#libs/outbound';
-import { Log, readConfig, Tracing } from '#libs/runtime';
+import { HostResources, Log, Metrics, readConfig, Tracing } from '#libs/runtime';
 import type { Environment } from './environment.js';
 
 /** The worker's HTTP client for targets, without the worker. */
@@ -13,7 +13,9 @@ export interface TestTargetClient {
 export function aTargetClient(environment: Environment = {}): TestTargetClient {
   const config = readConfig({ DATABASE_URL: 'unused', LOG_LEVEL: 'silent', ...environment });
   const resolver = new NameResolver();
-  const dialer = new Dialer(resolver, new OutboundPolicy(config), new Log(config, 'test'), config);
+  const log = new Log(config, 'test');
+  const host = new HostResources(new Metrics(), log);
+  const dialer = new Dialer(resolver, new OutboundPolicy(config), host, log, config);
   const client = new OutboundClient(dialer, new Tracing());
   return {
     resolver,

@@ -2708,6 +2708,12 @@ export interface components {
              * @example PostgreSQL is a standby, which takes no writes
              */
             reason?: string;
+            /**
+             * @description What this host lacked for calls to targets in the last ten seconds: file descriptors (`EMFILE`, `ENFILE`), memory (`ENOBUFS`, `ENOMEM`) or ports (`EADDRNOTAVAIL`). Deliveries wait meanwhile.
+             * @example EMFILE
+             * @enum {string}
+             */
+            shortage?: "EMFILE" | "ENFILE" | "ENOBUFS" | "ENOMEM" | "EADDRNOTAVAIL";
         };
         /** @description `null` stands for a member that is not given. */
         RedeliverRequest: {

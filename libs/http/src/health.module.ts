@@ -11,8 +11,10 @@ import {
   CONFIG,
   type Config,
   Database,
+  HostResources,
   Log,
   RedisHealth,
+  SHORTAGES,
   UnusableDatabaseError,
 } from '#libs/runtime';
 import { Public } from './access.js';
@@ -72,6 +74,7 @@ export class HealthController {
   constructor(
     private readonly database: Database,
     private readonly redis: RedisHealth,
+    private readonly host: HostResources,
     private readonly shutdown: Shutdown,
     private readonly log: Log,
     @Inject(READINESS) private readonly readiness: Readiness,
@@ -83,14 +86,22 @@ export class HealthController {
     return { status: 'up' };
   }
 
-  /** Reports PostgreSQL and Redis, and whether the process should receive requests. */
+  /**
+   * Reports PostgreSQL and Redis, and whether the process should receive requests. A lack of resources does not
+   * change that: the ports to a single target may be used up while calls to all others succeed.
+   */
   @Get('ready')
   async ready(): Promise<Answer> {
     const [{ isUp: postgres, reason }, { isUp: redis }] = await this.probe();
     const ready =
       postgres && (redis || this.readiness.readyWithoutRedis) && !this.shutdown.hasBegun;
     const stores = { postgres: word(postgres), redis: word(redis) };
-    const body = { status: word(ready), ...stores, ...(reason !== undefined && { reason }) };
+    const { shortage } = this.host;
+    const body = {
+      ...{ status: word(ready), ...stores },
+      ...(reason !== undefined && { reason }),
+      ...(shortage !== undefined && { shortage }),
+    };
     return answer(body, {
       status: ready ? 200 : 503,
       headers: { 'Cache-Control': 'no-store' },
@@ -167,6 +178,13 @@ const ReadySchema = named(
       text(
         'Why PostgreSQL cannot be used although it answers: it takes no writes, or which setting has a wrong value.',
         'PostgreSQL is a standby, which takes no writes',
+      ),
+    ),
+    shortage: optional(
+      choice(
+        'What this host lacked for calls to targets in the last ten seconds: file descriptors (`EMFILE`, `ENFILE`), ' +
+          'memory (`ENOBUFS`, `ENOMEM`) or ports (`EADDRNOTAVAIL`). Deliveries wait meanwhile.',
+        SHORTAGES,
       ),
     ),
   }),

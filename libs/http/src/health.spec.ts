@@ -2,6 +2,7 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import {
   type Config,
   type Database,
+  type HostResources,
   type Log,
   type RedisHealth,
   UnusableDatabaseError,
@@ -12,15 +13,18 @@ const postgres = vi.fn<() => Promise<void>>();
 const redis = vi.fn<() => Promise<void>>();
 const error = vi.fn<Log['error']>();
 
+let host: Pick<HostResources, 'shortage'>;
 let health: HealthController;
 beforeEach(() => {
   postgres.mockReset().mockResolvedValue();
   redis.mockReset().mockResolvedValue();
   error.mockReset();
+  host = { shortage: undefined };
   const readiness = { readyWithoutRedis: true, behindProxy: false };
   health = new HealthController(
     { check: postgres } as unknown as Database,
     { check: redis } as unknown as RedisHealth,
+    host as HostResources,
     new Shutdown(readiness, {} as Config),
     { error } as unknown as Log,
     readiness,
@@ -59,4 +63,10 @@ it('shows no other error of PostgreSQL', async () => {
     postgres: 'down',
     redis: 'up',
   });
+});
+
+it('names a lack of resources, which does not make the process unready', async () => {
+  Object.assign(host, { shortage: 'EMFILE' });
+  const body = { status: 'up', postgres: 'up', redis: 'up', shortage: 'EMFILE' };
+  expect(await health.ready()).toMatchObject({ body, head: { status: 200 } });
 });

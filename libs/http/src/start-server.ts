@@ -16,6 +16,7 @@ import {
   VERSION,
   waitForSchema,
   type WaitsFor,
+  warnOfFewFiles,
 } from '#libs/runtime';
 import { LIMITS, limitConnections } from './connection-limits.js';
 import { createHttpApplication } from './http-application.js';
@@ -47,6 +48,7 @@ export function startServer({ name, port, moduleFor, schemas }: ServerProcess): 
     requireSecretsKeys(config);
     const log = new Log(config, name);
     log.info({ version: VERSION, ...storeAddresses(config) }, 'starting');
+    await warnOfFewFiles(name, config, log);
     // Before the log's own listener, which writes the lines that are still in memory.
     process.prependOnceListener('exit', (code) => log.info({ code }, 'stopped'));
     // It has nothing to finish yet. At its exit, a line that is still being written would come last.

@@ -1,15 +1,12 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, Log, OutageLog } from '#libs/runtime';
+import { CONFIG, type Config, HostResources, Log } from '#libs/runtime';
 import { OutboundPolicy } from './outbound-policy.js';
 import { DeadlineError, isShortage } from './outbound-errors.js';
 import { EgressProxy, EgressProxyError } from './egress-proxy.js';
 import { type Opened, openFirst, type Opening, tcpTo } from './happy-eyeballs.js';
 import { NameResolver } from './name-resolver.js';
-
-/** After this long without a lack of resources, the log reports its end. */
-const STEADY_MS = 5_000;
 
 /** The address or port of a target is not allowed. */
 class BlockedAddressError extends Error {
@@ -43,17 +40,16 @@ export interface Connection extends Opened {
 @Injectable()
 export class Dialer {
   private readonly proxy: EgressProxy | undefined;
-  private readonly shortages: OutageLog;
 
   constructor(
     private readonly resolver: NameResolver,
     private readonly policy: OutboundPolicy,
+    private readonly host: HostResources,
     log: Log,
     @Inject(CONFIG) config: Config,
   ) {
     const { DELIVERY_PROXY_URL: url } = config;
     this.proxy = url === undefined ? undefined : new EgressProxy(url, log);
-    this.shortages = new OutageLog('the network of this host', log, STEADY_MS);
   }
 
   /**
@@ -66,10 +62,10 @@ export class Dialer {
     const timer = setTimeout(() => race.abort(new DeadlineError()), timeoutMs);
     try {
       const connection = await this.open(host.replace(/^\[|\]$/g, ''), port, race);
-      this.shortages.back();
+      this.host.sufficed();
       return connection;
     } catch (error) {
-      if (isShortage(error)) this.shortages.away(error);
+      this.host.failed(error);
       throw error;
     } finally {
       clearTimeout(timer);

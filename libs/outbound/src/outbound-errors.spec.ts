@@ -54,15 +54,6 @@ function useInterfaces(interfaces: object): void {
 
 const errorOf = (code: string) => Object.assign(new Error(code), { code });
 
-it.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])('knows %s', (code) => {
-  expect(isShortage(errorOf(code))).toBe(true);
-  expect(isShortage(new Error('x', { cause: errorOf(code) }))).toBe(true);
-});
-
-it.each(['ECONNREFUSED', 'ENETUNREACH', 'ETIMEDOUT', 'EPIPE'])('is not %s', (code) => {
-  expect(isShortage(errorOf(code))).toBe(false);
-});
-
 it('is no lack of ports when a host without IPv6 connects to an IPv6 address', () => {
   const loopback = { address: '127.0.0.1', family: 'IPv4' };
   useInterfaces({ lo: [loopback] });

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { shortageOf } from '#libs/runtime';
 
 /** The reason why there was no answer. */
 export type OutboundError =
@@ -64,9 +65,6 @@ export function addressOf(error: unknown): string | undefined {
   return typeof address === 'string' ? address : undefined;
 }
 
-/** No file descriptors, memory or free ports. */
-const SHORTAGES: unknown[] = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'];
-
 /** This host lacks file descriptors, ports or memory. The target is not at fault. */
 export class ShortageError extends Error {
   constructor(cause: unknown) {
@@ -76,8 +74,7 @@ export class ShortageError extends Error {
 
 /** Whether an error, or a cause of it, is a lack of resources on our own side. */
 export function isShortage(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return SHORTAGES.includes((error as NodeJS.ErrnoException).code) || isShortage(error.cause);
+  return shortageOf(error) !== undefined;
 }
 
 /**

@@ -35,11 +35,13 @@ export {
 export { runtimeSchema } from './database/runtime-schema.js';
 export { waitForSchema, type WaitsFor } from './database/schema-gate.js';
 export { TypeOrmTransactions } from './database/typeorm-transactions.js';
+export { HostResources, warnOfFewFiles } from './host-resources.js';
 export { IdempotencyKeys, type KeyedRequest } from './idempotency-keys.js';
 export { Log, NestLog, OutageLog } from './logging/log.js';
 export { PROCESS_ID, VERSION } from './process-identity.js';
 export { type Process, Processes } from './processes.js';
 export { connectRedis, type RedisConnection, RedisHealth, RedisLimits } from './redis/redis.js';
 export { requireSecretsKeys, RuntimeModule, SecretsModule } from './runtime.module.js';
+export { shortageOf, SHORTAGES } from './shortage.js';
 export { Metrics, MetricsServer } from './telemetry/metrics.js';
 export { type SpanStart, Tracing } from './telemetry/tracing.js';

@@ -7,6 +7,7 @@ import { dataSourceOptions } from './database/data-source-options.js';
 import { isUnavailable } from './database/database-errors.js';
 import { Database } from './database/database.js';
 import { TypeOrmTransactions } from './database/typeorm-transactions.js';
+import { HostResources } from './host-resources.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { Log, NestLog, PROCESS_NAME } from './logging/log.js';
 import { Processes } from './processes.js';
@@ -24,6 +25,7 @@ const SERVICES = [
   NestLog,
   Metrics,
   BackgroundTasks,
+  HostResources,
   Database,
   TypeOrmTransactions,
   IdempotencyKeys,

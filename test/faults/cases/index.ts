@@ -19,6 +19,7 @@ import {
   postgresKilled,
   postgresRestarted,
 } from './postgres.js';
+import { workersOutOfFiles } from './out-of-files.js';
 import { paced } from './paced.js';
 import { receiversBroken, receiversRefusing } from './receivers.js';
 import { redisAway, redisFlushed, redisFull, redisKilled, redisSlow } from './redis.js';
@@ -75,4 +76,5 @@ export const cases: readonly FaultCase[] = [
   oldestDueGauge,
   replicaPromoted,
   manySubscriptions,
+  workersOutOfFiles,
 ];

@@ -1,4 +1,5 @@
 import { DomainError, UnavailableError } from '#libs/kernel';
+import { shortageOf } from '../shortage.js';
 import { UnusableDatabaseError } from './needed-settings.js';
 
 const LOST_CONNECTION = new Set([
@@ -29,7 +30,8 @@ export function codeOf(error: unknown): string {
 export function isAway(error: unknown): boolean {
   const code = codeOf(error);
   if (error instanceof UnusableDatabaseError) return true;
-  if (LOST_CONNECTION.has(code)) return true;
+  // Without a file descriptor or a port, no further connection can be opened.
+  if (LOST_CONNECTION.has(code) || shortageOf(error) !== undefined) return true;
   // 08: connection; 53: resources; 57P0x: shutdown and start; 58: system; 25006: a standby.
   if (/^(?:08|53|57P0|58)/.test(code) || code === '25006') return true;
   if (error instanceof AggregateError) return error.errors.some(isAway);

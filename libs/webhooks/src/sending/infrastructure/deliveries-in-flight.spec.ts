@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LoopPacer, UnreadableSecretError } from '#libs/kernel';
+import { ShortageError } from '#libs/outbound';
 import type { Config, Log, Processes } from '#libs/runtime';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
 import {
@@ -214,11 +215,17 @@ describe.each(WAYS)('a delivery %s', (_way, run) => {
   });
 
   it('is due again in five seconds when its call fails on our own side, which is no attempt', async () => {
-    const noDescriptor = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
-    vi.spyOn(target, 'post').mockRejectedValueOnce(noDescriptor);
+    vi.spyOn(target, 'post').mockRejectedValueOnce(new Error(BROKEN));
     expect(await run(aLeasedDelivery())).toBeUndefined();
     expect(pending.released).toEqual([`${job.id} in 5000 ms`]);
-    expect([pending.recorded, circuitBreaker.told, logged]).toEqual([[], [], [noDescriptor]]);
+    expect([pending.recorded, circuitBreaker.told, logged]).toEqual([[], [], [new Error(BROKEN)]]);
+    await isAsBefore();
+  });
+
+  it('writes no line of its own when its call fails because this host lacks resources', async () => {
+    vi.spyOn(target, 'post').mockRejectedValueOnce(new ShortageError(new Error('EMFILE')));
+    expect(await run(aLeasedDelivery())).toBeUndefined();
+    expect(logged).toEqual([]);
     await isAsBefore();
   });
 

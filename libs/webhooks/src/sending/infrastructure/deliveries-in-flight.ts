@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { ShortageError } from '#libs/outbound';
 import { CONFIG, type Config, Log, Processes, Tracing } from '#libs/runtime';
 import { AttemptTrace, type RunResult, type Sent } from '../domain/delivery-runner.js';
 import type { LeasedDelivery } from '../domain/pending-deliveries.js';
@@ -70,7 +71,10 @@ export class DeliveriesInFlight {
       return result;
     } catch (error) {
       this.count('interrupted');
-      this.log.error({ err: error, delivery: id }, 'attempt was interrupted');
+      // The log says once that the host lacks resources, not for every delivery that waits for them.
+      if (!(error instanceof ShortageError)) {
+        this.log.error({ err: error, delivery: id }, 'attempt was interrupted');
+      }
       return undefined;
     }
   }
