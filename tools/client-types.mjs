@@ -12,7 +12,7 @@ const { readConfig } = await import(join(ROOT, 'dist/libs/runtime/src/config/con
 
 const [file = join(ROOT, 'libs/client/src/api.generated.ts')] = process.argv.slice(2);
 // Takes the defaults; no database is used.
-const document = describeApi(readConfig({ DATABASE_URL: 'none' }));
+const document = describeApi(readConfig({ DATABASE_URL: 'postgres://none' }));
 // Examples of whole answers only lengthen the comments: each field has its own example.
 const text = JSON.stringify(document, (key, /** @type {unknown} */ value) =>
   key === 'example' ? undefined : value,

@@ -79,6 +79,19 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     expect(messages()).not.toContain(WAITING);
   });
 
+  it('warns once that sslmode=require does not verify the certificate of PostgreSQL', async () => {
+    const proxy = await proxyTo(database.url);
+    proxy.down();
+    const { started, messages } = await waiting(kind, {
+      DATABASE_URL: `${proxy.address}?sslmode=require`,
+    });
+    const warning =
+      'the certificate of PostgreSQL is not verified: use sslmode=verify-full in DATABASE_URL';
+    expect(messages().filter((msg) => msg === warning)).toHaveLength(1);
+    await started.stop();
+    await proxy.close();
+  });
+
   it('ends at once when it is stopped while it waits', async () => {
     await database.query('DELETE FROM migrations');
     const { started, messages } = await waiting(kind);

@@ -14,7 +14,7 @@ const MIB = 1 << 20;
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const textOf = (path: string) => readFileSync(ROOT + path, 'utf8');
 
-const { MAX_CONNECTIONS } = readConfig({ DATABASE_URL: 'unused' });
+const { MAX_CONNECTIONS } = readConfig({ DATABASE_URL: 'postgres://unused' });
 
 /** The numbers in a row of the table: KiB of each, how many, MiB in all. */
 function row(what: string): (number | undefined)[] {

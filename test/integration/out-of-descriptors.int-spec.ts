@@ -44,7 +44,11 @@ async function outcomesAt(
     ['-c', limited, process.execPath, join(BUNDLED, `${SCRIPT}.js`), dns.address, ...urls],
     {
       env: {
-        ...{ DATABASE_URL: 'unused', DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8', ...environment },
+        ...{
+          DATABASE_URL: 'postgres://unused',
+          DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+          ...environment,
+        },
         PATH: process.env['PATH'],
       },
     },

@@ -11,7 +11,7 @@ import { aTargetClient, type TestTargetClient } from '../support/target-client.j
 import { PUBLIC_HOSTS, REFUSED_HOSTS } from '../support/targets.js';
 
 const policy = (environment: Environment = {}) =>
-  new OutboundPolicy(readConfig({ DATABASE_URL: 'unused', ...environment }));
+  new OutboundPolicy(readConfig({ DATABASE_URL: 'postgres://unused', ...environment }));
 const kinds = Object.entries(REFUSED_HOSTS);
 const urlOf = (host: string): string => `http://${host}/`;
 /** An address as it is written in the authority of a URL. */

@@ -11,7 +11,11 @@ export interface TestTargetClient {
 
 /** @param environment further variables, such as `DELIVERY_ALLOWED_NETWORKS` */
 export function aTargetClient(environment: Environment = {}): TestTargetClient {
-  const config = readConfig({ DATABASE_URL: 'unused', LOG_LEVEL: 'silent', ...environment });
+  const config = readConfig({
+    DATABASE_URL: 'postgres://unused',
+    LOG_LEVEL: 'silent',
+    ...environment,
+  });
   const resolver = new NameResolver();
   const log = new Log(config, 'test');
   const host = new HostResources(new Metrics(), log);

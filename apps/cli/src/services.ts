@@ -1,12 +1,9 @@
 import { Injectable, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import pg from 'pg';
 import { ApplicationsModule, ApplicationsService } from '#libs/applications';
 import { IdentityModule, UsersService } from '#libs/identity';
 import { actAs, Transactions } from '#libs/kernel';
-import { type Config, readConfig, RuntimeModule } from '#libs/runtime';
-
-const CONNECT_TIMEOUT_MS = 3_000;
+import { type Config, connectOnce, readConfig, RuntimeModule } from '#libs/runtime';
 
 @Module({})
 class CliModule {}
@@ -46,7 +43,8 @@ export async function withService<Service, Result>(
     LOG_LEVEL: 'silent',
     DATABASE_POOL_SIZE: 2,
   };
-  await requireDatabase(config);
+  // Fails at once without a database. Nest would retry for half a minute, which suits only servers.
+  await connectOnce(config);
   const imports = [RuntimeModule.forProcess('cli', config), module];
   const context = await NestFactory.createApplicationContext(
     { module: CliModule, imports },
@@ -57,16 +55,4 @@ export async function withService<Service, Result>(
   } finally {
     await context.close();
   }
-}
-
-/** Fails at once without a database. Nest would retry for half a minute, which suits only servers. */
-async function requireDatabase({ DATABASE_URL }: Config): Promise<void> {
-  const client = new pg.Client({
-    connectionString: DATABASE_URL,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  });
-  // If the connection is lost later, the command itself fails.
-  client.on('error', () => undefined);
-  await client.connect();
-  await client.end();
 }

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { readConfig } from '#libs/runtime';
 import { readJsonObject } from './read-body.js';
 
-const config = readConfig({ DATABASE_URL: 'unused' });
+const config = readConfig({ DATABASE_URL: 'postgres://unused' });
 
 /**
  * Lets a client send the head of a request and reset its connection.

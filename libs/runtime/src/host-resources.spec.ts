@@ -69,7 +69,7 @@ it.each([
 
 it('adds up the files that the settings allow a process to have open', () => {
   const config = readConfig({
-    ...{ DATABASE_URL: 'unused', DATABASE_POOL_SIZE: '10' },
+    ...{ DATABASE_URL: 'postgres://unused', DATABASE_POOL_SIZE: '10' },
     ...{ MAX_CONNECTIONS: '3000', WORKER_CONCURRENCY: '200' },
   });
   expect(filesNeeded('api', config)).toBe(3_000 + 10 + 100);
@@ -80,7 +80,7 @@ it.each([
   ['below', 1e9, [[{ allowed: expect.any(Number) as number, needed: 1e9 + 110 }]]],
   ['above', 1, []],
 ])('warns when the limit of this process is %s what it needs', async (_what, most, warned) => {
-  const config = readConfig({ DATABASE_URL: 'unused', DATABASE_POOL_SIZE: '10' });
+  const config = readConfig({ DATABASE_URL: 'postgres://unused', DATABASE_POOL_SIZE: '10' });
   const warn = vi.fn<(fields: object) => void>();
   const log = { warn: (fields: object) => warn(fields) } as unknown as Log;
   await warnOfFewFiles('api', { ...config, MAX_CONNECTIONS: most }, log);

@@ -15,7 +15,7 @@ export {
   isUnavailable,
   translateDatabaseError,
 } from './database/database-errors.js';
-export { dataSourceOptions } from './database/data-source-options.js';
+export { connectOnce, dataSourceOptions } from './database/data-source-options.js';
 export { Database } from './database/database.js';
 export { UnusableDatabaseError } from './database/needed-settings.js';
 export { type DatabaseSchema, identityColumn, migrationOf } from './database/database-schema.js';

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import type { SecretKey } from '#libs/kernel';
+import { postgresAddressOf } from '../database/postgres-address.js';
 
 /** A parsed CIDR block: an address and the prefix length in bits. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -146,6 +147,15 @@ export const secretKeys = z
     }
     return keys;
   });
+
+/** An address of PostgreSQL. It stays a text, because `migrate` and tests replace it. */
+export const postgresUrl = z.string().superRefine((text, context) => {
+  try {
+    postgresAddressOf(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+  }
+});
 
 export const onOff = z.enum(['true', 'false']).transform((value) => value === 'true');
 

@@ -217,6 +217,10 @@ describe('readConfig', () => {
 
   it.each([
     ['DATABASE_PREPARED_STATEMENTS', 'SECRET'],
+    ['DATABASE_URL', 'SECRET'],
+    ['DATABASE_URL', 'postgres://user:SECRET@host,host:SECRET/name'],
+    ['DATABASE_URL', 'postgres://user:SECRET@host/name?sslmode=SECRET'],
+    ['MIGRATION_DATABASE_URL', 'postgres://user:SECRET@host/name?SECRET=1'],
     ['PUBLIC_BASE_URL', 'SECRET'],
     ['PUBLIC_BASE_URL', 'ftp://SECRET.example.com'],
     ['TRUSTED_PROXIES', 'SECRET'],

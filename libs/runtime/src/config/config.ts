@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { postgresAddressOf } from '../database/postgres-address.js';
 import { redisAddressOf } from '../redis/redis-address.js';
 import {
   baseUrl,
@@ -7,6 +8,7 @@ import {
   onOff,
   origins,
   ports,
+  postgresUrl,
   processes,
   rate,
   secretKeys,
@@ -14,15 +16,16 @@ import {
 } from './config-values.js';
 
 const schema = z.object({
-  DATABASE_URL: z.string().min(1).describe('PostgreSQL, 15 or later'),
+  DATABASE_URL: postgresUrl.describe(
+    'PostgreSQL, 15 or later; several hosts: `postgres://user:password@host,host/database`',
+  ),
   DATABASE_POOL_SIZE: wholeNumber(2, 500, 10).describe(
     'the most connections that one process opens',
   ),
   DATABASE_PREPARED_STATEMENTS: onOff
     .prefault('true')
     .describe('`false` behind PgBouncer in transaction mode'),
-  MIGRATION_DATABASE_URL: z
-    .string()
+  MIGRATION_DATABASE_URL: postgresUrl
     .optional()
     .describe('a direct connection for `migrate`, if `DATABASE_URL` is a pooler'),
   DATABASE_API_ROLE: z
@@ -206,7 +209,7 @@ export function storeAddresses({ DATABASE_URL, REDIS_URL }: Config): {
 } {
   const redis = redisAddressOf(REDIS_URL);
   return {
-    postgres: withoutLogin(DATABASE_URL),
+    postgres: postgresAddressOf(DATABASE_URL).name,
     redis:
       redis && redis.kind !== 'server'
         ? redis.nodes.map(({ host, port }) => `${host}:${port}`).join(',')

@@ -3,9 +3,8 @@ import pg, { type Client } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
 import { CURRENT_SETTINGS, type CurrentSettings, requireFit } from './needed-settings.js';
-
-/** How long a request waits for a connection before PostgreSQL counts as unavailable. */
-const CONNECT_TIMEOUT_MS = 3_000;
+import { postgresAddressOf } from './postgres-address.js';
+import { clientFor, CONNECT_TIMEOUT_MS } from './postgres-client.js';
 
 /** Closing a connection frees its prepared statements, such as those for past days. */
 const CONNECTION_LIFETIME_S = 3_600;
@@ -16,16 +15,19 @@ const CONNECTION_LIFETIME_S = 3_600;
  * each session; `migrate` leaves it out
  */
 export function dataSourceOptions(config: Config, silenceMs?: number): DataSourceOptions {
+  const address = postgresAddressOf(config.DATABASE_URL);
   return {
     type: 'postgres',
     // TypeORM would look for the driver at run time, outside of our bundle.
     driver: pg,
-    url: config.DATABASE_URL,
+    // Only for its database; the client has the addresses.
+    url: address.urls[0] ?? '',
     poolSize: config.DATABASE_POOL_SIZE,
     // gen_random_uuid() is built in; TypeORM would otherwise try to create an extension.
     uuidExtension: 'pgcrypto',
     installExtensions: false,
     extra: {
+      Client: clientFor(address),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_S,
       keepAlive: true,
@@ -34,6 +36,13 @@ export function dataSourceOptions(config: Config, silenceMs?: number): DataSourc
     // Called for an error on an idle connection. The pool has dropped it and will open another.
     poolErrorHandler: () => undefined,
   };
+}
+
+/** @throws the driver's error if PostgreSQL cannot be used now, without any retry */
+export async function connectOnce({ DATABASE_URL }: Config): Promise<void> {
+  const client = new (clientFor(postgresAddressOf(DATABASE_URL)))();
+  await client.connect();
+  await client.end();
 }
 
 function forProcess(silenceMs: number) {

@@ -6,6 +6,7 @@ import { dataSourceOptions } from './data-source-options.js';
 import { codeOf, isUnavailable } from './database-errors.js';
 import type { DatabaseSchema } from './database-schema.js';
 import { UnusableDatabaseError } from './needed-settings.js';
+import { postgresAddressOf } from './postgres-address.js';
 import { runtimeSchema } from './runtime-schema.js';
 
 const POLL_MS = 1_000;
@@ -18,6 +19,9 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 
 const CANNOT_READ =
   'this role cannot read the version of the schema: run migrate with DATABASE_API_ROLE and DATABASE_WORKER_ROLE';
+
+const UNVERIFIED =
+  'the certificate of PostgreSQL is not verified: use sslmode=verify-full in DATABASE_URL';
 
 /** Why a process waits before it starts. */
 export type WaitsFor = 'postgres' | 'schema';
@@ -37,6 +41,8 @@ export async function waitForSchema(
   const known = [runtimeSchema, ...contexts].flatMap(({ migrations }) =>
     migrations.map((migration) => new migration().name ?? ''),
   );
+  const { ssl } = postgresAddressOf(config.DATABASE_URL);
+  if (ssl && ssl.rejectUnauthorized === false) log.warn({}, UNVERIFIED);
   const outages = new OutageLog('PostgreSQL', log);
   let told = '';
   const warnOnce = (fields: object, message: string): void => {

@@ -20,7 +20,7 @@ import {
 const isTargetUrl = (url: string): boolean => targetUrlPart.check(url).length === 0;
 
 const policy = (variables: Record<string, string> = {}) =>
-  new OutboundPolicy(readConfig({ DATABASE_URL: 'unused', ...variables }));
+  new OutboundPolicy(readConfig({ DATABASE_URL: 'postgres://unused', ...variables }));
 const NOTHING_CONFIGURED = policy();
 const allowing = (networks: string) => policy({ DELIVERY_ALLOWED_NETWORKS: networks });
 
