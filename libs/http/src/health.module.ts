@@ -37,12 +37,16 @@ export interface Readiness {
 const READINESS = Symbol('Readiness');
 
 const PROBE_TIMEOUT_MS = 2_000;
+/** Most requests that wait for a probe: each takes memory until its answer, also after its client has left. */
+const MOST_WAITING = 100;
 
 /** Whether a store can be used, and why not if it answers that it cannot. */
 interface Probed {
   isUp: boolean;
   reason?: string;
 }
+
+type Stores = [postgres: Probed, redis: Probed];
 
 /** Delays the shutdown of a process after the signal. */
 @Injectable()
@@ -68,7 +72,9 @@ export class Shutdown implements BeforeApplicationShutdown {
 @Public()
 @Controller('health')
 export class HealthController {
-  private probing: Promise<[postgres: Probed, redis: Probed]> | undefined;
+  private probing: Promise<Stores> | undefined;
+  private waiting = 0;
+  private last: Stores = [{ isUp: false }, { isUp: false }];
   private logged: string | undefined;
 
   constructor(
@@ -108,18 +114,23 @@ export class HealthController {
     });
   }
 
-  /** Concurrent requests share one probe, because anyone may ask at any rate. */
-  private probe(): Promise<[postgres: Probed, redis: Probed]> {
+  /**
+   * Concurrent requests share one probe, because anyone may ask at any rate. If many wait for it already, further ones
+   * get the outcome of the probe before.
+   */
+  private async probe(): Promise<Stores> {
+    if (this.waiting >= MOST_WAITING) return this.last;
+    this.waiting += 1;
     this.probing ??= Promise.all([
       outcomeOf(this.database.check()),
       outcomeOf(this.redis.check()),
     ]).finally(() => {
       this.probing = undefined;
+      this.waiting = 0;
     });
-    return this.probing.then((probed) => {
-      this.logOnce(probed[0].reason);
-      return probed;
-    });
+    this.last = await this.probing;
+    this.logOnce(this.last[0].reason);
+    return this.last;
   }
 
   private logOnce(reason: string | undefined): void {

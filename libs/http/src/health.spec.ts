@@ -41,6 +41,19 @@ it('probes the stores once for concurrent requests', async () => {
   expect([postgres.mock.calls.length, redis.mock.calls.length]).toEqual([2, 2]);
 });
 
+it('answers by the last probe when a hundred requests wait for one', async () => {
+  const body = { status: 'up', postgres: 'up', redis: 'up' };
+  await health.ready();
+  let end: () => void = () => undefined;
+  postgres.mockReturnValue(new Promise((resolve) => (end = resolve)));
+  const asked = Array.from({ length: 100 }, () => health.ready());
+  expect(await health.ready()).toMatchObject({ body });
+  postgres.mockRejectedValue(new Error('away'));
+  end();
+  expect(await Promise.all(asked)).toMatchObject(Array(100).fill({ body }));
+  expect(await health.ready()).toHaveProperty('body.status', 'down');
+});
+
 it('says why PostgreSQL cannot be used, and logs it once for as long as it lasts', async () => {
   const reason = 'the disk of PostgreSQL is full';
   for (let round = 0; round < 2; round += 1) {
