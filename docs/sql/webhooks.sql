@@ -2,14 +2,10 @@
 WITH
 -- The batch, with the accounts of its events.
 given AS MATERIALIZED (
-  SELECT g.*, a.user_id AS application_account, u.id AS named_account
-  FROM unnest($1::text[], $2::text[], $3::bigint[],
-      $4::bigint[], $5::text[], $6::timestamptz[], $7::text[],
-      $8::text[])
-    WITH ORDINALITY
+  SELECT *, (SELECT user_id FROM applications WHERE id = g.application_id) AS application_account,
+    (SELECT id FROM users WHERE id = g.account_id) AS named_account
+  FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::bigint[]), (SELECT $5::text[]), (SELECT $6::timestamptz[]), (SELECT $7::text[]), (SELECT $8::text[])) WITH ORDINALITY
     AS g(event, resource, application_id, account_id, producer_id, occurred_at, data, traceparent, ord)
-  LEFT JOIN applications a ON a.id = g.application_id
-  LEFT JOIN users u ON u.id = g.account_id
 ),
 -- The owner of each event, or why it is refused.
 judged AS MATERIALIZED (
@@ -738,7 +734,7 @@ FROM events WHERE id = $1 AND ($2::bigint IS NULL OR account_id = $2);
 
 -- FIND_FILTERS, prepared as events.filters
 SELECT e.ord::integer AS ord, w.filter
-FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])
+FROM unnest((SELECT $1::bigint[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]))
   WITH ORDINALITY AS e(account_id, application_id, event, resource, ord)
 CROSS JOIN LATERAL (
   SELECT DISTINCT w.filter FROM (
@@ -755,7 +751,7 @@ CROSS JOIN LATERAL (
 -- FIND_KEYS, prepared as events.keys
 SELECT k.account_id AS "accountId", k.event, k.producer_id AS "producerId", k.event_id AS "eventId",
   k.deliveries
-FROM unnest($1::bigint[], $2::text[], $3::text[])
+FROM unnest((SELECT $1::bigint[]), (SELECT $2::text[]), (SELECT $3::text[]))
   AS g(account_id, event, producer_id)
 JOIN event_keys k USING (account_id, event, producer_id);
 
@@ -840,7 +836,7 @@ JOIN pg_class parent ON parent.oid = i.inhparent
 WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass) AND i.inhdetachpending;
 
 -- HAVE_EARLIER(…), prepared as pending.have-earlier.20454
-SELECT w.id FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (
+SELECT w.id FROM unnest((SELECT $1::bigint[])) AS w(id) CROSS JOIN LATERAL (
   SELECT FROM deliveries WHERE webhook_id = w.id AND state = 'pending' AND (NOT immediate OR resumes_at IS NOT NULL) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   ORDER BY next_attempt_at LIMIT 1
 ) earlier;
@@ -876,7 +872,7 @@ WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::re
 WITH leased AS MATERIALIZED (
   SELECT d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
     d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
-    d.claimed_until FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+    d.claimed_until FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1) d
     ON d.takes = j.lease AND d.state = 'pending' AND d.claimed_until > now()
 )
@@ -1095,7 +1091,7 @@ FROM (
 WITH
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
-  SELECT d.id FROM unnest($1::uuid[]) AS j(id)
+  SELECT d.id FROM unnest((SELECT $1::uuid[])) AS j(id)
   JOIN LATERAL (
     SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
@@ -1106,9 +1102,7 @@ logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated, sent, worker)
   SELECT a.*, $2::text
-  FROM unnest($1::uuid[], $3::integer[], $4::integer[], $5::timestamptz[],
-      $6::integer[], $7::integer[], $8::text[], $9::text[],
-      $10::text[], $11::text[], $12::boolean[], $13::text[])
+  FROM unnest((SELECT $1::uuid[]), (SELECT $3::integer[]), (SELECT $4::integer[]), (SELECT $5::timestamptz[]), (SELECT $6::integer[]), (SELECT $7::integer[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]), (SELECT $11::text[]), (SELECT $12::boolean[]), (SELECT $13::text[]))
     AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated,
       sent)
   WHERE a.id = ANY (ARRAY(SELECT id FROM found))
@@ -1153,7 +1147,7 @@ WITH
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
   SELECT d.id, w.id AS webhook_id, d.id || ' ' || j.lease AS place
-  FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
     SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
@@ -1172,9 +1166,7 @@ logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated, sent, worker)
   SELECT a.*, $3::text
-  FROM unnest($1::uuid[], $2::integer[], $4::integer[], $5::timestamptz[],
-      $6::integer[], $7::integer[], $8::text[], $9::text[],
-      $10::text[], $11::text[], $12::boolean[], $13::text[])
+  FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[]), (SELECT $4::integer[]), (SELECT $5::timestamptz[]), (SELECT $6::integer[]), (SELECT $7::integer[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]), (SELECT $11::text[]), (SELECT $12::boolean[]), (SELECT $13::text[]))
     AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated,
       sent)
   WHERE a.id = ANY (ARRAY(SELECT id FROM found))
@@ -1235,7 +1227,7 @@ RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
 
 -- RELEASE(…), prepared as pending.release.20454
 WITH given AS MATERIALIZED (
-  SELECT d.id FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  SELECT d.id FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
     SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
@@ -1250,7 +1242,7 @@ WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-
 -- RELEASE_PLACE(…), prepared as pending.release-place.20454
 WITH
 given AS MATERIALIZED (
-  SELECT d.id FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  SELECT d.id FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
     SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
@@ -1259,7 +1251,7 @@ given AS MATERIALIZED (
 ),
 held AS MATERIALIZED (
   SELECT j.id, w.id AS webhook_id, j.id || ' ' || j.lease AS place
-  FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
     SELECT webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
   ) d ON true

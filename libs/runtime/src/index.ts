@@ -27,6 +27,7 @@ export {
   type NoValues,
   prepared,
   type RowOf,
+  rowsFrom,
   type Run,
   statement,
   type Statement,

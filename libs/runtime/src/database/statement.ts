@@ -61,6 +61,16 @@ export function prepared<Values extends object = NoValues, Row extends object = 
   return { name, ...statement<Values, Row>(source) };
 }
 
+/**
+ * Array parameters as rows, for `FROM`. Hides from the planner how many there are: it would expect less work for the
+ * one or two at hand than for any number, and so never keep a plan. Planning takes longer than most statements.
+ * @param arrays the type of the elements by the name of the parameter
+ */
+export function rowsFrom(arrays: Readonly<Record<string, string>>): string {
+  const hidden = Object.entries(arrays).map(([name, type]) => `(SELECT @${name}::${type}[])`);
+  return `unnest(${hidden.join(', ')})`;
+}
+
 /** A row whose columns are named like the members of `Thing`; NULL stands for an absent member. */
 export type RowOf<Thing> = {
   [Key in keyof Thing]-?: object extends Pick<Thing, Key> ? Thing[Key] | null : Thing[Key];

@@ -21,11 +21,8 @@ import { countReplayable, findReplayable } from '../replays/infrastructure/repla
 import { continueReplay, findWaiting } from '../replays/infrastructure/replay-batch.statements.js';
 import { listDeliveries } from '../deliveries/infrastructure/listed-deliveries.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
-import { rowsIn, type Step } from '../../../../test/support/plans.js';
+import { executing, rowsIn, type Step, type Value } from '../../../../test/support/plans.js';
 import { aSubscription, anAccount } from '../../../../test/support/rows.js';
-
-type Scalar = string | number | boolean | null | undefined;
-type Value = Scalar | Scalar[];
 
 const OTHERS = 20_000;
 const WAITING = 200;
@@ -99,19 +96,10 @@ async function rowsReadByPrepared(values: Value[], before = 'SELECT'): Promise<n
   await client.query('BEGIN');
   await client.query(before);
   const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
-    `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE statement${values.length === 0 ? '' : `(${values.map(literal).join(', ')})`}`,
+    `EXPLAIN (ANALYZE, FORMAT JSON) ${executing(values)}`,
   );
   await client.query('ROLLBACK');
   return rowsIn(rows[0]!['QUERY PLAN'][0]!.Plan, /^(deliveries|events)/);
-}
-
-function literal(value: Value): string {
-  if (value === null || value === undefined) return 'NULL';
-  return Array.isArray(value) ? `'{${value.map(element).join(',')}}'` : `'${String(value)}'`;
-}
-
-function element(value: Scalar): string {
-  return value === null || value === undefined ? 'NULL' : `"${String(value)}"`;
 }
 
 /** Puts the due deliveries onto the queue. */
@@ -321,7 +309,7 @@ describe('planned at the start of the day', () => {
       [OTHERS],
     );
 
-  it.each(PATH.filter(([name]) => ['takes', 'releases', 'records'].includes(name)))(
+  it.each(PATH.filter(([name]) => ['loads', 'releases', 'records'].includes(name)))(
     '%s deliveries without reading others that were added after planning',
     async (...args) => {
       const [, textOf, before, values] = args;
@@ -339,6 +327,9 @@ describe('planned at the start of the day', () => {
   );
 });
 
+/** A statement for one delivery is expected to cost least, so that no other plan would seem better. */
+const aFew = (value: Value): Value => (Array.isArray(value) ? value.slice(0, 1) : value);
+
 /** The days of the partitions that a plan scans. */
 function daysScanned(step: Step): Set<string> {
   const day = /^(?:deliveries|events)_(\w+)$/.exec(step['Relation Name'] ?? '')?.[1];
@@ -351,7 +342,7 @@ it.each(PATH)('%s deliveries with one plan, which opens one partition', async (.
   await client.query('RESET plan_cache_mode');
   await client.query('DEALLOCATE ALL');
   await client.query(`PREPARE statement AS ${textOf(dayOf(waiting[0]!))}`);
-  const run = `EXECUTE statement${values().length === 0 ? '' : `(${values().map(literal).join(', ')})`}`;
+  const run = executing(values().map(aFew));
   await client.query('BEGIN');
   for (let times = 0; times < 10; times += 1) await client.query(run);
   // PostgreSQL makes five custom plans before it considers a generic one.

@@ -1,4 +1,4 @@
-import { prepared } from '#libs/runtime';
+import { prepared, rowsFrom } from '#libs/runtime';
 import { fromMatching } from '../../event-kinds/domain/matching.js';
 import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
@@ -33,6 +33,17 @@ interface ReportedEvents {
   /** Of subscriptions without a timeout of their own. */
   timeoutMs: number;
 }
+
+const COLUMNS = {
+  events: 'text',
+  resources: 'text',
+  applicationIds: 'bigint',
+  accountIds: 'bigint',
+  producerIds: 'text',
+  occurredAt: 'timestamptz',
+  data: 'text',
+  traceparents: 'text',
+};
 
 export interface EventResultRow {
   /** Position in the batch, starting at 1. */
@@ -79,14 +90,10 @@ export const ACCEPT_EVENTS = prepared<ReportedEvents, EventResultRow | ClaimedDe
 WITH
 -- The batch, with the accounts of its events.
 given AS MATERIALIZED (
-  SELECT g.*, a.user_id AS application_account, u.id AS named_account
-  FROM unnest(@events::text[], @resources::text[], @applicationIds::bigint[],
-      @accountIds::bigint[], @producerIds::text[], @occurredAt::timestamptz[], @data::text[],
-      @traceparents::text[])
-    WITH ORDINALITY
+  SELECT *, (SELECT user_id FROM applications WHERE id = g.application_id) AS application_account,
+    (SELECT id FROM users WHERE id = g.account_id) AS named_account
+  FROM ${rowsFrom(COLUMNS)} WITH ORDINALITY
     AS g(event, resource, application_id, account_id, producer_id, occurred_at, data, traceparent, ord)
-  LEFT JOIN applications a ON a.id = g.application_id
-  LEFT JOIN users u ON u.id = g.account_id
 ),
 -- The owner of each event, or why it is refused.
 judged AS MATERIALIZED (
@@ -191,7 +198,7 @@ export const FIND_KEYS = prepared<
   `
 SELECT k.account_id AS "accountId", k.event, k.producer_id AS "producerId", k.event_id AS "eventId",
   k.deliveries
-FROM unnest(@accountIds::bigint[], @events::text[], @producerIds::text[])
+FROM ${rowsFrom({ accountIds: 'bigint', events: 'text', producerIds: 'text' })}
   AS g(account_id, event, producer_id)
 JOIN event_keys k USING (account_id, event, producer_id)`,
 );
@@ -209,7 +216,7 @@ export const FIND_FILTERS = prepared<
   'events.filters',
   `
 SELECT e.ord::integer AS ord, w.filter
-FROM unnest(@accountIds::bigint[], @applicationIds::bigint[], @events::text[], @resources::text[])
+FROM ${rowsFrom({ accountIds: 'bigint', applicationIds: 'bigint', events: 'text', resources: 'text' })}
   WITH ORDINALITY AS e(account_id, application_id, event, resource, ord)
 CROSS JOIN LATERAL (
   SELECT DISTINCT w.filter ${fromMatching('e')} AND w.filter IS NOT NULL

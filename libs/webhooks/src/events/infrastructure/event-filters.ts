@@ -27,9 +27,9 @@ export class EventFilters {
 
   constructor(private readonly run: Run) {}
 
-  /** Judges by the filters that are known. */
-  async judge(events: readonly ReportedEvent[]): Promise<Verdicts[]> {
-    if (this.known.isEmpty) return events.map(() => undefined);
+  /** Judges by the filters that are known; undefined if there are none. */
+  judge(events: readonly ReportedEvent[]): Promise<Verdicts[]> | undefined {
+    if (this.known.isEmpty) return undefined;
     return judgeEach(events, (event) => this.known.get(kindOf(event)));
   }
 

@@ -36,7 +36,8 @@ const TRIES = 10;
 const MAX_REQUESTS = 1 << 30;
 
 /** An event, its request, the verdicts of filters on it, and the span in which it is accepted. */
-interface JudgedEvent extends ReportedEvent {
+interface JudgedEvent {
+  event: ReportedEvent;
   request: number;
   verdicts: string | undefined;
   traceparent: string | undefined;
@@ -79,7 +80,7 @@ export class PostgresEventStore extends EventStore {
     const accept = (events: readonly JudgedEvent[]) => this.acceptBatch(events);
     const limits = {
       maxWeight: MAX_BATCH_CHARACTERS,
-      weigh: (event: JudgedEvent) => event.data.length,
+      weigh: ({ event }: JudgedEvent) => event.data.length,
     };
     this.few = new GroupCommit(accept, { ...limits, maxItems: 200, atOnce: 2 });
     // One statement at a time: two would saturate a small PostgreSQL.
@@ -120,16 +121,16 @@ export class PostgresEventStore extends EventStore {
 
   private async store(
     events: readonly ReportedEvent[],
-    verdicts: Promise<(string | undefined)[]>,
+    verdicts: Promise<(string | undefined)[]> | undefined,
   ): Promise<(Result | Held)[]> {
     try {
       const group = events.length < MANY_EVENTS ? this.few : this.many;
-      const given = await verdicts;
+      const given = verdicts && (await verdicts);
       const request = (this.requests = (this.requests + 1) % MAX_REQUESTS);
       return await this.tracing.span(PUBLISH_SPAN, () => {
-        const of = { request, traceparent: this.tracing.traceparent };
+        const { traceparent } = this.tracing;
         return group.run(
-          events.map((event, index) => ({ ...event, ...of, verdicts: given[index] })),
+          events.map((event, at) => ({ event, request, verdicts: given?.[at], traceparent })),
         );
       });
     } catch (error) {
@@ -143,22 +144,21 @@ export class PostgresEventStore extends EventStore {
     this.results.inc({ event, result: accepted || 'refused' });
   }
 
-  private async acceptBatch(events: readonly JudgedEvent[]): Promise<(Result | Held)[]> {
+  private async acceptBatch(judged: readonly JudgedEvent[]): Promise<(Result | Held)[]> {
+    const events = judged.map(({ event }) => event);
     const rows = await this.database.run(ACCEPT_EVENTS, {
-      events: events.map((event) => event.event),
-      resources: events.map((event) => event.resource),
-      applicationIds: events.map((event) => event.applicationId),
-      accountIds: events.map((event) => event.accountId),
-      producerIds: events.map((event) => event.producerId),
-      occurredAt: events.map((event) => event.occurredAt?.toISOString()),
-      data: events.map((event) => event.data),
-      starts: events.flatMap(({ request }, at) =>
-        request === events[at - 1]?.request ? [] : [at + 1],
-      ),
-      verdicts: events.some(({ verdicts }) => verdicts !== undefined)
-        ? events.map(({ verdicts }) => verdicts)
+      events: events.map(({ event }) => event),
+      resources: events.map(({ resource }) => resource),
+      applicationIds: events.map(({ applicationId }) => applicationId),
+      accountIds: events.map(({ accountId }) => accountId),
+      producerIds: events.map(({ producerId }) => producerId),
+      occurredAt: events.map(({ occurredAt }) => occurredAt?.toISOString()),
+      data: events.map(({ data }) => data),
+      starts: startsOf(judged),
+      verdicts: judged.some(({ verdicts }) => verdicts !== undefined)
+        ? judged.map(({ verdicts }) => verdicts)
         : undefined,
-      traceparents: this.tracing.enabled ? events.map((event) => event.traceparent) : undefined,
+      traceparents: this.tracing.enabled ? judged.map(({ traceparent }) => traceparent) : undefined,
       hasRoom: this.queue.hasRoom(),
       timeoutMs: this.timeoutMs,
     });
@@ -208,6 +208,15 @@ export class PostgresEventStore extends EventStore {
       }),
     );
   }
+}
+
+/** Positions, from 1, at which requests begin. */
+function startsOf(events: readonly JudgedEvent[]): number[] {
+  const starts: number[] = [];
+  events.forEach(({ request }, at) => {
+    if (request !== events[at - 1]?.request) starts.push(at + 1);
+  });
+  return starts;
 }
 
 function queuedDelivery({ deliveryId: id, webhookId }: ClaimedDeliveryRow): QueuedDelivery {

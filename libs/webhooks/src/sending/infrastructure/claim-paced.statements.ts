@@ -1,3 +1,4 @@
+import { rowsFrom } from '#libs/runtime';
 import { ofDay, withinDays } from '../../partitions/partition-days.js';
 import {
   IS_OFF,
@@ -150,7 +151,7 @@ ORDER BY d.id`,
 export const HAVE_EARLIER = ofDay<{ webhookIds: string[] }, { id: string }>(
   'pending.have-earlier',
   (day) => `
-SELECT w.id FROM unnest(@webhookIds::bigint[]) AS w(id) CROSS JOIN LATERAL (
+SELECT w.id FROM ${rowsFrom({ webhookIds: 'bigint' })} AS w(id) CROSS JOIN LATERAL (
   SELECT FROM deliveries WHERE webhook_id = w.id AND ${HAS_ORDER} AND ${withinDays('id', day)}
   ORDER BY next_attempt_at LIMIT 1
 ) earlier`,

@@ -1,8 +1,10 @@
+import { rowsFrom } from '#libs/runtime';
 import { elementOfDelivery, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
 import { freed, IS_ORDERED, LOCK_SUBSCRIPTION, placeOf } from './places.statements.js';
 import { sentText } from '../../deliveries/infrastructure/attempts.statements.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
+import { LEASES } from './pending-delivery.statements.js';
 
 /** The elements for delivery `d` in the arrays of {@link RECORD}. */
 const OUTCOME = {
@@ -16,6 +18,22 @@ const OUTCOME = {
   restartedState: elementOfDelivery('@restartedStates::text[]'),
   restartedReason: elementOfDelivery('@restartedReasons::text[]'),
   restartedDelayMs: elementOfDelivery('@restartedDelaysMs::float8[]'),
+};
+
+/** The columns of attempts. */
+const ATTEMPTS = {
+  ids: 'uuid',
+  leases: 'integer',
+  numbers: 'integer',
+  at: 'timestamptz',
+  durationsMs: 'integer',
+  statuses: 'integer',
+  errors: 'text',
+  addresses: 'text',
+  headers: 'text',
+  bodies: 'text',
+  truncated: 'boolean',
+  sent: 'text',
 };
 
 /** Whether the conclusion's schedule is still the present one. */
@@ -70,7 +88,7 @@ export const RECORD = ofDay<OutcomeValues & { worker: string }, { id: string }>(
   'pending.record',
   (day) =>
     record(day, {
-      found: `SELECT d.id FROM unnest(@ids::uuid[]) AS j(id)${lockedDelivery(day)}`,
+      found: `SELECT d.id FROM ${rowsFrom({ ids: 'uuid' })} AS j(id)${lockedDelivery(day)}`,
       // Sent at once by its customer, it holds no place, whatever the pace.
       retry: retry(`${RESUMES} AND ${IS_ORDERED}`),
     }),
@@ -85,7 +103,7 @@ export const RECORD_PLACE = ofDay<OutcomeValues & { worker: string }, { id: stri
   (day) =>
     record(day, {
       found: `SELECT d.id, w.id AS webhook_id, ${placeOf('d.id', 'j.lease')} AS place
-  FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)${lockedDelivery(day)}
+  FROM ${LEASES} AS j(id, lease)${lockedDelivery(day)}
   ${LOCK_SUBSCRIPTION}`,
       retry: retry(IS_ORDERED),
       further: `\n${freed('found')},`,
@@ -109,9 +127,7 @@ logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated, sent, worker)
   SELECT a.*, @worker::text
-  FROM unnest(@ids::uuid[], @leases::integer[], @numbers::integer[], @at::timestamptz[],
-      @durationsMs::integer[], @statuses::integer[], @errors::text[], @addresses::text[],
-      @headers::text[], @bodies::text[], @truncated::boolean[], @sent::text[])
+  FROM ${rowsFrom(ATTEMPTS)}
     AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated,
       sent)
   WHERE a.id = ANY (ARRAY(SELECT id FROM found))

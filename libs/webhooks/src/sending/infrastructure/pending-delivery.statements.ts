@@ -1,5 +1,5 @@
 import type { Sealed } from '#libs/kernel';
-import { prepared, type RowOf } from '#libs/runtime';
+import { prepared, type RowOf, rowsFrom } from '#libs/runtime';
 import type { Pace } from '../domain/due-schedule.js';
 import type { KnownHealth, LeasedDelivery, OpenTarget } from '../domain/pending-deliveries.js';
 import { IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
@@ -130,6 +130,9 @@ export interface Leases {
   leases: number[];
 }
 
+/** {@link Leases} as rows. */
+export const LEASES = rowsFrom({ ids: 'uuid', leases: 'integer' });
+
 /**
  * Loads the deliveries of queue jobs, which were leased when they went onto the queue. It leaves out those that a
  * worker claimed since, and those that are finished, or blocked, or whose subscription is off or has got a pace.
@@ -138,7 +141,7 @@ export const LOAD = ofDay<Leases, LeasedRow | EventlessRow>(
   'pending.load',
   (day) => `
 WITH leased AS MATERIALIZED (
-  SELECT ${LEASED} FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
+  SELECT ${LEASED} FROM ${LEASES} AS j(id, lease)
   JOIN LATERAL (SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1) d
     ON d.takes = j.lease AND d.state = 'pending' AND d.claimed_until > now()
 )

@@ -1,6 +1,6 @@
 import { elementOfDelivery } from '../../partitions/row-lookups.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
-import { IS_SENT_AT_PLACE, LEASE, type Leases } from './pending-delivery.statements.js';
+import { IS_SENT_AT_PLACE, LEASE, type Leases, LEASES } from './pending-delivery.statements.js';
 import { freed, IS_ORDERED, LOCK_SUBSCRIPTION, placeOf } from './places.statements.js';
 
 type Releases = Leases & { delaysMs: number[]; timeoutMs: number };
@@ -10,7 +10,7 @@ const LEASED_AT = `least(now(), d.claimed_until - ${LEASE})`;
 const DELAY = `make_interval(secs => ${elementOfDelivery('@delaysMs::float8[]')} / 1000)`;
 
 /** Deliveries whose lease has this number and has not ended. */
-const stillLeased = (day: Day): string => `unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
+const stillLeased = (day: Day): string => `${LEASES} AS j(id, lease)
   JOIN LATERAL (
     SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
@@ -43,7 +43,7 @@ given AS MATERIALIZED (
 ),
 held AS MATERIALIZED (
   SELECT j.id, w.id AS webhook_id, ${placeOf('j.id', 'j.lease')} AS place
-  FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
+  FROM ${LEASES} AS j(id, lease)
   JOIN LATERAL (
     SELECT webhook_id FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
   ) d ON true
