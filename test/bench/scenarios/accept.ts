@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { costOfEvent, cpuOf, PARTS, used } from '../harness/cost.js';
+import { costOfEvent, cpuOf, ofProduct, PARTS, used } from '../harness/cost.js';
 import { type Deployment, eventText } from '../harness/deployment.js';
 import { LoadGenerator } from '../harness/load.js';
 import { byTurns, ratios, type Scenario } from '../harness/scenario.js';
@@ -107,20 +107,24 @@ export const batch: Scenario = {
     });
     await whole.end();
     const alone = await site.deploy(database, { workers: 0 });
-    const rate = async (eventsEach: number, atOnce: number) => {
+    const accept = async (eventsEach: number, atOnce: number) => {
+      const before = used(site, alone);
       const load = await alone.closed(alone.reporting(accounts, eventsEach), seconds, atOnce);
-      return (load.calls * eventsEach) / load.seconds;
+      const events = load.calls * eventsEach;
+      const { cpu } = costOfEvent(before, used(site, alone), events);
+      return { rate: events / load.seconds, cpu: ofProduct(cpu) };
     };
     const accepting = await byTurns(rounds, {
-      single: () => rate(1, AT_ONCE),
-      batch: () => rate(100, 4),
+      single: () => accept(1, AT_ONCE),
+      batch: () => accept(100, 4),
     });
     await alone.end();
     const rates = (of: { rate: number }[]) => of.map((one) => one.rate);
+    const cpus = (of: { cpu: number }[]) => of.map((one) => one.cpu);
     return [
       {
         what: 'accepted, batches of 100 / one by one',
-        values: ratios(accepting.batch, accepting.single),
+        values: ratios(rates(accepting.batch), rates(accepting.single)),
         unit: '',
       },
       {
@@ -129,7 +133,14 @@ export const batch: Scenario = {
         unit: '',
         bound: { atLeast: 1.5 },
       },
-      { what: 'accepted in batches, no worker', values: accepting.batch, unit: 'events/s' },
+      { what: 'accepted one by one, no worker', values: rates(accepting.single), unit: 'events/s' },
+      { what: 'accepted in batches, no worker', values: rates(accepting.batch), unit: 'events/s' },
+      {
+        what: 'CPU for an event, one by one, no worker',
+        values: cpus(accepting.single),
+        unit: 'µs',
+      },
+      { what: 'CPU for an event, in batches, no worker', values: cpus(accepting.batch), unit: 'µs' },
     ];
   },
 };
