@@ -938,6 +938,7 @@ UNION ALL
 -- Tests, and what customers send at once: never blocked.
 (SELECT 0, d.webhook_id, d.account_id, 0, '-Infinity', false, true, NULL FROM deliveries d
  WHERE d.state = 'pending' AND d.immediate AND d.next_attempt_at <= now() AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+   AND (d.not_before IS NULL OR d.not_before <= now())
  LIMIT $2::integer);
 
 -- MARK_BACKLOG, prepared as pending.mark-backlog
@@ -1236,7 +1237,8 @@ WITH given AS MATERIALIZED (
 )
 UPDATE deliveries d
 SET claimed_until = NULL,
-  next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) END
+  next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) END,
+  not_before = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) ELSE d.not_before END
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid);
 
 -- RELEASE_PLACE(…), prepared as pending.release-place.20454

@@ -28,6 +28,8 @@ it.each([
   ['SwitchhookNoApi', { 'up{job="switchhook-api",instance="b"}': '1x60' }, false],
   ['SwitchhookServerErrors', requests({ 200: 980, 503: 20 }), true],
   ['SwitchhookServerErrors', requests({ 200: 995, 503: 5, 404: 900 }), false],
+  ['SwitchhookOutcomesRefused', { switchhook_refused_outcomes_total: '0x30 1x30' }, true],
+  ['SwitchhookOutcomesRefused', { switchhook_refused_outcomes_total: '1x60' }, false],
   ['SwitchhookHostShortage', shortages('0+1x60'), true],
   ['SwitchhookHostShortage', shortages('7x60'), false],
   ['SwitchhookSlowAnswers', durations({ '0.5': 980, '2.5': 1_000, '+Inf': 1_000 }), true],

@@ -267,6 +267,11 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
         const to = { ...again, faultsLeft: state.faultsLeft - 1 };
         yield { name: `record ${what}, and lose the answer`, to, isFault: true };
       }
+      if (state.faultsLeft > 0 && !task.isLogged) {
+        const refused = { ...unrecorded(state, task), faultsLeft: state.faultsLeft - 1 };
+        const to = released(refused, task);
+        yield { name: `PostgreSQL refuses the record of ${what}`, to, isFault: true };
+      }
       if (has('a call is made twice') && task.isSuccess) {
         yield { name: `send ${what} again`, to: sent(state, task) };
       }

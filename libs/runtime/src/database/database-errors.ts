@@ -74,9 +74,9 @@ export function isMissingPartition(error: unknown): boolean {
   return codeOf(error) === '23514' && routine === 'ExecFindPartition';
 }
 
-/** Whether the statement failed because of its values. */
-export function isDataError(error: unknown): boolean {
-  return /^(?:22|23)/.test(codeOf(error)) && !isMissingPartition(error);
+/** Whether the statement may have failed because of a single row: its values, its size, a trigger, a damaged page. */
+export function isRowError(error: unknown): boolean {
+  return /^(?:22|23|54|P0|XX)/.test(codeOf(error)) && !isMissingPartition(error);
 }
 
 /** Translates a driver error into the error that the layers above receive. */

@@ -107,9 +107,14 @@ it('gathers items for a while, until there are enough, or until the batch is ful
   expect(batches).toEqual([[1], [2, 3], [4, 5], [6, 7, 8, 9]]);
 });
 
-it('fails only the unit whose data is faulty', async () => {
+it.each([
+  ['data', '22P05'],
+  ['row, which is too long for an index,', '54000'],
+  ['row, which a trigger refuses,', 'P0001'],
+  ['damaged row', 'XX001'],
+])('fails only the unit whose %s is at fault', async (_what, code) => {
   const group = new GroupCommit<number, number>((items) =>
-    items.includes(3) ? Promise.reject(failure('22P05')) : Promise.resolve([...items]),
+    items.includes(3) ? Promise.reject(failure(code)) : Promise.resolve([...items]),
   );
   const results = await Promise.allSettled([1, 2, 3, 4, 5].map((item) => group.one(item)));
   expect(results.map((result) => result.status)).toEqual([

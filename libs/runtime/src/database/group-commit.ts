@@ -1,4 +1,4 @@
-import { isDataError, isTransient } from './database-errors.js';
+import { isRowError, isTransient } from './database-errors.js';
 
 interface Unit<Item, Result> {
   items: readonly Item[];
@@ -27,8 +27,8 @@ const REPEATS = 3;
  * `gather`, a single caller never waits. Only full batches run concurrently, because two at a time cost
  * PostgreSQL a seventh more work for each event at 1,200 events a second.
  *
- * After a transient failure (serialisation, deadlock) the batch is repeated. After a data error it is split
- * until only the faulty unit fails. Any other failure fails every unit in the batch.
+ * After a transient failure (serialisation, deadlock) the batch is repeated. After an error that a single row may
+ * have caused, it is split until only the faulty unit fails. Any other failure fails every unit in the batch.
  */
 export class GroupCommit<Item, Result> {
   private readonly waiting: Unit<Item, Result>[] = [];
@@ -146,7 +146,7 @@ export class GroupCommit<Item, Result> {
       }
     } catch (error) {
       if (isTransient(error) && repeats > 0) return this.commit(batch, repeats - 1);
-      if (isDataError(error) && batch.length > 1) {
+      if (isRowError(error) && batch.length > 1) {
         const half = batch.length >> 1;
         await this.commit(batch.slice(0, half), repeats);
         return this.commit(batch.slice(half), repeats);

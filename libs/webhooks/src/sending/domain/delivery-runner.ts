@@ -10,7 +10,9 @@ import {
   type Conclusion,
   holdsPlace,
   type LeasedDelivery,
+  type Outcome,
   PendingDeliveries,
+  RefusedOutcomeError,
 } from './pending-deliveries.js';
 import { Activity } from '../../activity/domain/activity.js';
 import { conclusionOf } from './retries.js';
@@ -44,6 +46,11 @@ const SPARE_MS = 3_000;
  * fewer calls, and how long after it was claimed it is due again, in ms.
  */
 const OWN_FAULT = { keepsSlotMs: 1_000, dueInMs: 5_000 };
+/**
+ * How long after it was claimed a delivery is due again whose outcome was refused, in ms: twice as long with each lease
+ * that ended without an outcome, up to a day. It is sent again until an outcome is recorded, or it expires.
+ */
+const REFUSED = { firstMs: 60_000, longestMs: 86_400_000 };
 
 /** The operator's settings for deliveries. */
 export abstract class DeliverySettings {
@@ -126,7 +133,7 @@ export class DeliveryRunner {
     const isAwaited = holdsPlace(delivery);
     // Nothing waits for other records, and a batch of outcomes costs little more than one.
     if (!isAwaited) await this.pacer.rest();
-    await this.pending.record({
+    await this.record(delivery, {
       ...{ id, lease, attempt, conclusion, scheduleBase, ifRestarted },
       holdsPlace: isAwaited,
     });
@@ -134,6 +141,24 @@ export class DeliveryRunner {
     this.activity.report(accountId, { kind: 'attempt', id, number: attempt.number });
     const outcome = verdict.kind === 'succeeded' ? 'succeeded' : 'failed';
     return { outcome, delivery, attempt, conclusion };
+  }
+
+  private async record(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
+    try {
+      await this.pending.record(outcome);
+    } catch (error) {
+      if (error instanceof RefusedOutcomeError) {
+        const { firstMs, longestMs } = REFUSED;
+        const unrecorded = delivery.lease - delivery.attempt;
+        await this.releaseLater(delivery, Math.min(firstMs * 2 ** unrecorded, longestMs));
+      }
+      throw error;
+    }
+  }
+
+  /** If this fails, the delivery is due when its lease ends. */
+  private async releaseLater(delivery: LeasedDelivery, delayMs: number): Promise<void> {
+    await this.pending.release(delivery, delayMs).catch(() => undefined);
   }
 
   private async send(delivery: LeasedDelivery, slot: Slot): Promise<Attempt> {
@@ -175,8 +200,7 @@ export class DeliveryRunner {
     } catch (error) {
       await new Promise((resolve) => setTimeout(resolve, OWN_FAULT.keepsSlotMs));
       slot.release();
-      // If this fails, the delivery is due when its lease ends.
-      await this.pending.release(delivery, OWN_FAULT.dueInMs).catch(() => undefined);
+      await this.releaseLater(delivery, OWN_FAULT.dueInMs);
       throw error;
     }
   }

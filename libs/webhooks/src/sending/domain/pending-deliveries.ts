@@ -98,6 +98,13 @@ export interface Outcome {
   holdsPlace?: boolean;
 }
 
+/** PostgreSQL refuses the record of an outcome, and would refuse it again. */
+export class RefusedOutcomeError extends Error {
+  constructor(cause: unknown) {
+    super('the outcome was refused', { cause });
+  }
+}
+
 /** A worker's access to unfinished deliveries. Concurrent calls share statements. */
 export abstract class PendingDeliveries {
   /**
@@ -116,6 +123,9 @@ export abstract class PendingDeliveries {
   /** Ends the lease of an unsent delivery, which is then due for any worker, at once or after `delayMs`. */
   abstract release(delivery: LeasedDelivery, delayMs?: number): Promise<void>;
 
-  /** Records an outcome. Under an outdated lease, it is only logged unless the attempt succeeded. */
+  /**
+   * Records an outcome. Under an outdated lease, it is only logged unless the attempt succeeded.
+   * @throws RefusedOutcomeError if that will not work later either
+   */
   abstract record(outcome: Outcome): Promise<void>;
 }

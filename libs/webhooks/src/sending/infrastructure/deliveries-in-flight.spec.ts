@@ -14,7 +14,7 @@ import {
 } from '../domain/delivery-runner.fake.js';
 import { CallLimiter } from '../domain/call-limiter.js';
 import { DeliverySlots } from '../domain/delivery-slots.js';
-import type { LeasedDelivery } from '../domain/pending-deliveries.js';
+import { type LeasedDelivery, RefusedOutcomeError } from '../domain/pending-deliveries.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 import type { AttemptCounter } from '../../statistics/infrastructure/attempt-counter.js';
 import { DeliveriesInFlight } from './deliveries-in-flight.js';
@@ -28,7 +28,7 @@ let target: TargetSpy;
 let circuitBreaker: CircuitBreakerSpy;
 let trace: NoTrace;
 let activity: FakeActivity;
-let metrics: { attempted: () => void; ended: () => void };
+let metrics: { attempted: () => void; ended: () => void; outcomeRefused: () => void };
 let counter: { count: () => void };
 let logged: unknown[];
 let countInFlight: () => number;
@@ -42,7 +42,11 @@ beforeEach(() => {
   circuitBreaker = new CircuitBreakerSpy();
   trace = new NoTrace();
   activity = new FakeActivity();
-  metrics = { attempted: () => undefined, ended: () => undefined };
+  metrics = {
+    attempted: () => undefined,
+    ended: () => undefined,
+    outcomeRefused: () => undefined,
+  };
   counter = { count: () => undefined };
   logged = [];
   slots = new DeliverySlots(AT_ONCE, 1);
@@ -226,6 +230,29 @@ describe.each(WAYS)('a delivery %s', (_way, run) => {
     vi.spyOn(target, 'post').mockRejectedValueOnce(new ShortageError(new Error('EMFILE')));
     expect(await run(aLeasedDelivery())).toBeUndefined();
     expect(logged).toEqual([]);
+    await isAsBefore();
+  });
+
+  it.each([
+    ['a minute', { lease: 1, attempt: 1 }, 60_000],
+    ['two minutes after the second', { lease: 2, attempt: 1 }, 120_000],
+    ['eight minutes after the fourth', { lease: 6, attempt: 3 }, 480_000],
+    ['a day after many', { lease: 900, attempt: 1 }, 86_400_000],
+  ])('is due again in %s when its outcome is refused', async (_when, change, ms) => {
+    const refused = new RefusedOutcomeError(new Error('column "sent" does not exist'));
+    vi.spyOn(pending, 'record').mockRejectedValueOnce(refused);
+    const counted = vi.spyOn(metrics, 'outcomeRefused');
+    expect(await run(aLeasedDelivery(change))).toBeUndefined();
+    expect(pending.released).toEqual([`${job.id} in ${ms} ms`]);
+    expect([counted.mock.calls.length, logged]).toEqual([1, [refused]]);
+    await isAsBefore();
+  });
+
+  it('is due when its lease ends if its outcome could not be recorded in time', async () => {
+    vi.spyOn(pending, 'record').mockRejectedValueOnce(new Error('PostgreSQL is down'));
+    const counted = vi.spyOn(metrics, 'outcomeRefused');
+    expect(await run(aLeasedDelivery())).toBeUndefined();
+    expect([pending.released, counted.mock.calls.length]).toEqual([[], 0]);
     await isAsBefore();
   });
 

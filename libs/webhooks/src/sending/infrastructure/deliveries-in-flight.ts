@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ShortageError } from '#libs/outbound';
 import { CONFIG, type Config, Log, Processes, Tracing } from '#libs/runtime';
 import { AttemptTrace, type RunResult, type Sent } from '../domain/delivery-runner.js';
-import type { LeasedDelivery } from '../domain/pending-deliveries.js';
+import { type LeasedDelivery, RefusedOutcomeError } from '../domain/pending-deliveries.js';
 import { PROCESS_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import { AttemptCounter } from '../../statistics/infrastructure/attempt-counter.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
@@ -71,6 +71,7 @@ export class DeliveriesInFlight {
       return result;
     } catch (error) {
       this.count('interrupted');
+      if (error instanceof RefusedOutcomeError) this.metrics.outcomeRefused();
       // The log says once that the host lacks resources, not for every delivery that waits for them.
       if (!(error instanceof ShortageError)) {
         this.log.error({ err: error, delivery: id }, 'attempt was interrupted');

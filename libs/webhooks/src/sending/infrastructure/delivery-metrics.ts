@@ -20,6 +20,7 @@ export class DeliveryMetrics {
   private readonly firstDelays;
   private readonly finished;
   private readonly expiredLeases;
+  private readonly refusedOutcomes;
   private readonly healthChanges;
 
   constructor(metrics: Metrics, queue: BullDeliveryQueue) {
@@ -44,6 +45,10 @@ export class DeliveryMetrics {
     this.expiredLeases = metrics.counter(
       'switchhook_expired_claims_total',
       'Deliveries claimed again because a job or a worker was lost.',
+    );
+    this.refusedOutcomes = metrics.counter(
+      'switchhook_refused_outcomes_total',
+      'Outcomes of attempts that PostgreSQL refused to record. The deliveries are sent again.',
     );
     this.healthChanges = metrics.counter(
       'switchhook_target_health_changes_total',
@@ -70,6 +75,10 @@ export class DeliveryMetrics {
 
   healthChanged(change: HealthChange): void {
     this.healthChanges.inc({ change });
+  }
+
+  outcomeRefused(): void {
+    this.refusedOutcomes.inc();
   }
 
   leasesExpired(count: number): void {

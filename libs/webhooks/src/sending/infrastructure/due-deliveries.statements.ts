@@ -78,6 +78,7 @@ UNION ALL
 -- Tests, and what customers send at once: never blocked.
 (SELECT 0, d.webhook_id, d.account_id, 0, '-Infinity', false, true, NULL FROM deliveries d
  WHERE d.state = 'pending' AND d.immediate AND d.next_attempt_at <= now() AND ${withinDays('d.id', day)}
+   AND (d.not_before IS NULL OR d.not_before <= now())
  LIMIT @limit::integer)`,
 );
 

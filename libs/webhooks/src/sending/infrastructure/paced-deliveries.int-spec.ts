@@ -318,6 +318,21 @@ describe('ordered', () => {
     expect(idsOf(await claim('order'))).toEqual([ids[0]]);
   });
 
+  it('holds one that is sent now for the delay of its release', async () => {
+    const ids = await withDeliveries(2, { ordered: true });
+    await database.run(SEND_NOW, { id: ids[0]!, hasRoom: false, timeoutMs: 15_000 });
+    const [extra] = await claim(null, { immediate: true });
+    await pending.release(extra!, 60_000);
+    const found = async () => {
+      const rows = await database.run(LOOK(today), { after: '0', limit: 500 });
+      return rows.filter(({ immediate }) => immediate).length;
+    };
+    expect([await found(), await claim(null, { immediate: true })]).toEqual([0, []]);
+    await later(60_000);
+    expect(await found()).toBe(1);
+    expect(idsOf(await claim(null, { immediate: true }))).toEqual([ids[0]]);
+  });
+
   it('does not skip one whose row is locked', async () => {
     await withDeliveries(2, { ordered: true });
     await whileLocked('deliveries', async () => {

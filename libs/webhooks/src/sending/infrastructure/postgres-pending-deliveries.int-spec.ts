@@ -1,10 +1,14 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SecretBox } from '#libs/kernel';
 import { Database, Log, Metrics, PROCESS_ID, readConfig } from '#libs/runtime';
 import type { DueClaim } from '../domain/due-schedule.js';
-import type { Conclusion, LeasedDelivery } from '../domain/pending-deliveries.js';
+import {
+  type Conclusion,
+  type LeasedDelivery,
+  RefusedOutcomeError,
+} from '../domain/pending-deliveries.js';
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import {
@@ -525,6 +529,34 @@ it('postpones deliveries that are released with a delay, each by its own', async
   expect(inS.get(id)).toBeLessThanOrEqual(5);
   expect(inS.get(id)).toBeGreaterThan(inS.get(other)! + 4);
   expect((await claim()).map((delivery) => delivery.id)).toEqual([other]);
+});
+
+describe('while PostgreSQL refuses the attempts of one delivery', () => {
+  beforeEach(async () => {
+    await database.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN RAISE 'refused'; END $$`,
+    );
+    await database.query(
+      `CREATE TRIGGER refuse BEFORE INSERT ON attempts FOR EACH ROW
+       WHEN (NEW.delivery_id = '${id}') EXECUTE FUNCTION refuse()`,
+    );
+  });
+  afterEach(() => database.query('DROP FUNCTION refuse CASCADE'));
+
+  it('says so, and records all other outcomes', async () => {
+    const other = await aPendingDelivery(database, webhook);
+    const [refused, recorded] = await Promise.allSettled(
+      (await claim())
+        .toSorted((one) => (one.id === id ? -1 : 1))
+        .map((delivery) => record(delivery, SUCCEEDED)),
+    );
+    expect(refused).toMatchObject({ reason: expect.any(RefusedOutcomeError) as Error });
+    expect(recorded).toMatchObject({ status: 'fulfilled' });
+    expect(await database.query(`SELECT id FROM deliveries WHERE state = 'succeeded'`)).toEqual([
+      { id: other },
+    ]);
+  });
 });
 
 it("leases a claimed delivery long enough for the subscription's own timeout", async () => {

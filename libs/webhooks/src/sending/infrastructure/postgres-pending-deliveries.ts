@@ -17,6 +17,7 @@ import {
   type LeasedDelivery,
   type Outcome,
   PendingDeliveries,
+  RefusedOutcomeError,
 } from '../domain/pending-deliveries.js';
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import { sortedById } from '../../partitions/row-lookups.js';
@@ -99,7 +100,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     }
   }
 
-  /** @throws if the row stays locked, or PostgreSQL down, for two minutes */
+  /** @throws Error if the row stays locked, or PostgreSQL down, for two minutes; RefusedOutcomeError */
   async record(outcome: Outcome): Promise<void> {
     const day = dayOf(outcome.id);
     const end = performance.now() + RETRIED_MS;
@@ -111,8 +112,8 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
         if (await recording(day).one(outcome)) return;
         if (performance.now() > end) throw new Error('the row of the delivery stayed locked');
       } catch (error) {
-        const mayPass = isUnavailable(error) || isTransient(error);
-        if (!mayPass || performance.now() > end) throw error;
+        if (performance.now() > end) throw error;
+        if (!isUnavailable(error) && !isTransient(error)) throw new RefusedOutcomeError(error);
       }
       await sleep(againMs);
       againMs = Math.min(2 * againMs, AGAIN_MS);

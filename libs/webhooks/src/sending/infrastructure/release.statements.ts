@@ -26,7 +26,8 @@ WITH given AS MATERIALIZED (
 )
 UPDATE deliveries d
 SET claimed_until = NULL,
-  next_attempt_at = CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE ${LEASED_AT} + ${DELAY} END
+  next_attempt_at = CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE ${LEASED_AT} + ${DELAY} END,
+  not_before = CASE WHEN ${IS_SENT_AT_PLACE} THEN ${LEASED_AT} + ${DELAY} ELSE d.not_before END
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
 );
 
