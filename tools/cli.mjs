@@ -45,7 +45,7 @@ function processIds() {
 }
 
 function useInstance() {
-  if (process.env.DATABASE_URL) return;
+  if (process.env.DATABASE_URL || process.env.DATABASE_URL_FILE) return;
   const instance = runningInstance();
   if (instance) {
     process.env.DATABASE_URL = instance.databaseUrl;

@@ -1,8 +1,12 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processesFor } from './config-values.js';
 import { configJsonSchema, InvalidConfigError, readApiAddress, readConfig } from './config.js';
+import { SECRETS } from './secret-files.js';
 
 /** 32 bytes in Base64 that are easy to recognise. */
 const KEY = `SECRET${'A'.repeat(37)}=`;
@@ -368,6 +372,56 @@ describe('readConfig', () => {
     expect(faultOf({ CORS_ORIGINS: `https://other.example.com,${text}` })).toContain(
       'CORS_ORIGINS: must',
     );
+  });
+
+  describe('secrets in files', () => {
+    let file: string;
+    beforeAll(() => {
+      file = join(mkdtempSync(join(tmpdir(), 'switchhook-secrets-')), 'secret');
+    });
+    afterAll(() => rmSync(dirname(file), { recursive: true }));
+
+    it('come from the file that X_FILE names, without its last line break', () => {
+      const values = {
+        DATABASE_URL: 'postgres://user:SECRET@host/name',
+        MIGRATION_DATABASE_URL: 'postgres://user:SECRET@host/name',
+        REDIS_URL: 'redis://:SECRET@host',
+        REDIS_SENTINEL_PASSWORD: ' SECRET\n',
+        DELIVERY_PROXY_URL: 'http://user:SECRET@host',
+        SECRETS_KEYS: `k1:${KEY}`,
+      };
+      expect(Object.keys(values).sort()).toEqual([...SECRETS].sort());
+      for (const [name, value] of Object.entries(values)) {
+        writeFileSync(file, `${value}\n`);
+        const config = readConfig({ DATABASE_URL, [name]: '', [`${name}_FILE`]: file });
+        expect(config).toEqual(read({ [name]: value }));
+      }
+    });
+
+    it('count as not set if the file or its name is empty', () => {
+      writeFileSync(file, '\n');
+      expect(read({ SECRETS_KEYS_FILE: file, DELIVERY_PROXY_URL_FILE: '' })).toEqual(read({}));
+    });
+
+    it('are refused if the variable is set, too, or if the file cannot be read', () => {
+      writeFileSync(file, 'SECRET');
+      expect(faultOf({ DATABASE_URL_FILE: file, PORT: 'x', REDIS_URL_FILE: `${file}/x` })).toMatch(
+        /^configuration: DATABASE_URL: must not be set together with DATABASE_URL_FILE; REDIS_URL_FILE: the file cannot be read \(ENOTDIR\); PORT: /,
+      );
+      expect(faultOf({ DATABASE_URL: '', DATABASE_URL_FILE: '/SECRET' })).toBe(
+        'configuration: DATABASE_URL_FILE: the file cannot be read (ENOENT)',
+      );
+    });
+
+    it('are not read for programs that need other variables', () => {
+      const { HOST } = readApiAddress({ DATABASE_URL_FILE: '/nowhere' });
+      expect(HOST).toBe('0.0.0.0');
+    });
+
+    it.each(SECRETS)('are documented: %s', (name) => {
+      const page = new URL('../../../../docs/configuration.md', import.meta.url);
+      expect(readFileSync(page, 'utf8')).toContain(`\`${name}_FILE\``);
+    });
   });
 
   it('names every fault at once', () => {

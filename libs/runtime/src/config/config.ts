@@ -14,6 +14,7 @@ import {
   secretKeys,
   wholeNumber,
 } from './config-values.js';
+import { type Environment, withSecretFiles } from './secret-files.js';
 
 const schema = z.object({
   DATABASE_URL: postgresUrl.describe(
@@ -134,9 +135,6 @@ const schema = z.object({
     .describe('`all`: a line for every event and attempt, instead of one summary per second'),
 });
 
-/** The variables of a process, as `process.env` has them. */
-type Environment = Record<string, string | undefined>;
-
 /** The validated settings of a process, read from the environment once. */
 export type Config = Readonly<z.infer<typeof schema>>;
 
@@ -152,8 +150,8 @@ export class InvalidConfigError extends Error {
 }
 
 /**
- * Reads the configuration, by default of this process. An empty variable counts as not set, except
- * `DELIVERY_RETRY_SCHEDULE`, where empty has its own meaning.
+ * Reads the configuration, by default of this process, and secrets from files. An empty variable counts as not set,
+ * except `DELIVERY_RETRY_SCHEDULE`, where empty has its own meaning.
  * @throws InvalidConfigError that lists every fault by the variable's name
  */
 export function readConfig(environment: Environment = process.env): Config {
@@ -185,21 +183,26 @@ export function readApiAddress(
   return parse(schema.pick({ HOST: true, PORT: true }), environment);
 }
 
-function parse<Result>(wanted: z.ZodType<Result>, environment: Environment): Result {
+function parse<Shape extends z.ZodRawShape>(
+  wanted: z.ZodObject<Shape>,
+  environment: Environment,
+): z.output<z.ZodObject<Shape>> {
+  const { variables, faults } = withSecretFiles(environment, Object.keys(wanted.shape));
   const given = Object.fromEntries(
-    Object.entries(environment).filter(
+    Object.entries(variables).filter(
       ([name, value]) => value !== '' || name === 'DELIVERY_RETRY_SCHEDULE',
     ),
   );
   const result = wanted.safeParse(given);
-  if (result.success) return result.data;
-  const faults = result.error.issues.map(({ path, code, message }) => {
+  if (result.success && faults.size === 0) return result.data;
+  const others = result.error?.issues.flatMap(({ path, code, message }) => {
     const name = path.join('.');
-    return given[name] === undefined && code === 'invalid_type'
-      ? `${name} is not set`
-      : `${name}: ${message}`;
+    if (faults.has(name)) return [];
+    const isMissing = given[name] === undefined && code === 'invalid_type';
+    return isMissing ? `${name} is not set` : `${name}: ${message}`;
   });
-  throw new InvalidConfigError(`configuration: ${faults.join('; ')}`);
+  const all = [...faults.values(), ...(others ?? [])];
+  throw new InvalidConfigError(`configuration: ${all.join('; ')}`);
 }
 
 /** The addresses of the stores for the log, without logins. */
