@@ -140,7 +140,11 @@ export const batch: Scenario = {
         values: cpus(accepting.single),
         unit: 'µs',
       },
-      { what: 'CPU for an event, in batches, no worker', values: cpus(accepting.batch), unit: 'µs' },
+      {
+        what: 'CPU for an event, in batches, no worker',
+        values: cpus(accepting.batch),
+        unit: 'µs',
+      },
     ];
   },
 };
