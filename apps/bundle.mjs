@@ -39,7 +39,7 @@ export async function bundle(sources, dir) {
     input: Object.fromEntries(sources.map((path) => [path, `${path}.ts`])),
     platform: 'node',
     tsconfig: 'tsconfig.json',
-    // With `minify: false`, removes nothing: otherwise even decodeURIComponent() in a `try` counts as dead code.
+    // With `compress: false`, removes nothing: otherwise even decodeURIComponent() in a `try` counts as dead code.
     treeshake: false,
     external: [
       // They look for files beside their own.
@@ -53,7 +53,9 @@ export async function bundle(sources, dir) {
     plugins: [mapOnlySources, withoutCompat],
     output: {
       dir,
-      minify: false,
+      // Node.js keeps the text in memory, with two bytes for each character if one of them is not Latin-1.
+      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+      charset: 'ascii',
       keepNames: true,
       entryFileNames: '[name].js',
       chunkFileNames: 'libs/[name].js',
