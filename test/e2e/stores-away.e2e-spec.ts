@@ -228,6 +228,28 @@ it('answers 503 with Retry-After while PostgreSQL is down, and recovers automati
   expect(both).toEqual(['PostgreSQL is away', 'PostgreSQL is back']);
 });
 
+it('logs equal failures once a second while PostgreSQL is down, and none of their requests', async () => {
+  const [client, api] = await start(startApi(environment()));
+  postgres.down();
+  await eventually(
+    () => client.post('/v1/events', event(250)),
+    ({ status }) => status === 503,
+  );
+  const failures = () =>
+    api.log().filter((line) => line.msg === 'request failed') as { count?: number }[];
+  const failed = () => failures().reduce((sum, { count = 1 }) => sum + count, 0);
+  const before = await eventually(failed, (count) => count > 0);
+  const linesBefore = failures().length;
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, number) => client.post('/v1/events', event(251 + number))),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+  await eventually(failed, (count) => count === before + 100);
+  expect(failures().length - linesBefore).toBeLessThan(10);
+  expect(api.log().filter((line) => line.msg === 'request' && line['status'] === 503)).toEqual([]);
+  postgres.up();
+});
+
 it('gives up on a PostgreSQL that does not answer, and recovers when it does', async () => {
   const [client] = await start(apiInProcess(environment()));
   expect((await client.post('/v1/events', event(300))).status).toBe(202);

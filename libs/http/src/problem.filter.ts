@@ -9,6 +9,7 @@ import {
 import type { Request, Response } from 'express';
 import { addressGroup, BusyError, DomainError, LRUCache, NotFoundError } from '#libs/kernel';
 import { Log, translateDatabaseError } from '#libs/runtime';
+import { FailureLog } from './failure-log.js';
 import { MethodNotAllowedError, NoRouteError, noRouteFor } from './known-routes.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { endOf } from './request.js';
@@ -59,6 +60,7 @@ export class Refusals {
 export class ProblemFilter implements ExceptionFilter {
   constructor(
     private readonly log: Log,
+    private readonly failures: FailureLog,
     private readonly refusals: Refusals,
   ) {}
 
@@ -68,7 +70,9 @@ export class ProblemFilter implements ExceptionFilter {
     const error = domainErrorOf(thrown, request);
     // Under overload, logging a stack for each request would make it worse.
     if (STATUS_OF[error.kind] >= 500 && !(error instanceof BusyError)) {
-      this.log.error({ requestId: request.requestId, err: thrown }, 'request failed');
+      const fields = { requestId: request.requestId, err: thrown };
+      if (error.kind === 'unavailable') this.failures.failed(thrown, fields);
+      else this.log.error(fields, 'request failed');
     }
     if (response.headersSent) {
       // A client must not mistake half a list for a whole one.

@@ -9,8 +9,9 @@ import { pathOf } from './request.js';
 const SUMMARY_MS = 1_000;
 
 /**
- * Logs one line per request. Accepted events are summarised once a second unless `LOG_EVENTS=all`, because a
- * line for each would cost a third of the time that Express takes.
+ * Logs one line per request. Unless `LOG_EVENTS=all`, event reports that are accepted, or refused because a store is
+ * away, are summarised once a second: a line for each would cost a third of the time that Express takes, and fill the
+ * disk during an outage.
  */
 @Injectable()
 export class RequestLog {
@@ -35,8 +36,9 @@ export class RequestLog {
     const isSummarised =
       !this.everyEvent && request.method === 'POST' && path.startsWith('/v1/events');
     response.once('close', () => {
-      if (isSummarised && response.statusCode < 400 && response.writableFinished)
-        this.count(response.statusCode);
+      const { statusCode } = response;
+      const isUsual = statusCode < 400 || statusCode === 503;
+      if (isSummarised && isUsual && response.writableFinished) this.count(statusCode);
       else {
         this.log.info(
           {
@@ -44,7 +46,7 @@ export class RequestLog {
             method: request.method,
             // Without the query, whose values are customer data.
             path: path.slice(0, 200),
-            status: response.statusCode,
+            status: statusCode,
             ms: Math.round(performance.now() - start),
             ...(!response.writableFinished && { aborted: true }),
           },

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { codeOf, Log } from '#libs/runtime';
+
+const SUMMARY_MS = 1_000;
+const MESSAGE = 'request failed';
+
+/** Equal failures since the last line, and the newest of them. */
+interface Repeated {
+  count: number;
+  fields: object;
+}
+
+/**
+ * Logs requests that fail because a store is away: the first one at once and then, for equal errors, one line a second
+ * with their count, because every request fails then.
+ */
+@Injectable()
+export class FailureLog {
+  /** By error, while a line for it was written less than a second ago. */
+  private readonly repeated = new Map<string, Repeated>();
+
+  constructor(private readonly log: Log) {}
+
+  failed(error: unknown, fields: object): void {
+    const key = keyOf(error);
+    const since = this.repeated.get(key);
+    if (since) {
+      since.count += 1;
+      since.fields = fields;
+      return;
+    }
+    this.log.error(fields, MESSAGE);
+    this.summariseLater(key);
+  }
+
+  private summariseLater(key: string): void {
+    const since = { count: 0, fields: {} };
+    this.repeated.set(key, since);
+    setTimeout(() => {
+      this.repeated.delete(key);
+      if (since.count === 0) return;
+      this.log.error({ ...since.fields, count: since.count }, MESSAGE);
+      this.summariseLater(key);
+    }, SUMMARY_MS).unref();
+  }
+}
+
+/** The code of PostgreSQL or of the operating system, because messages about a full disk name different files. */
+function keyOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return codeOf(cause) || (cause instanceof Error ? cause.message : '');
+}
