@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { eventually } from '#tools/eventually';
 import { startPostgres } from '#tools/postgres';
 import type { Program, Programs } from '#tools/programs';
 import { startRedis } from '#tools/redis';
@@ -61,7 +62,7 @@ abstract class Store {
 
 /**
  * PostgreSQL with its data in `dir`/postgres, with given or default settings, in the newest version or {@link
- * POSTGRES_15}.
+ * POSTGRES_15}, on a free port or always the same one.
  */
 export class Postgres extends Store {
   constructor(
@@ -69,6 +70,7 @@ export class Postgres extends Store {
     private readonly programs: Programs,
     private readonly settings: Record<string, string> = {},
     private readonly version?: string,
+    private readonly port?: number,
   ) {
     super();
   }
@@ -142,19 +144,31 @@ export class Postgres extends Store {
   }
 
   /**
-   * An asynchronous replica of the running server. @param dir for its data
+   * A replica of the running server, which from now on waits for a synchronous one at each commit. @param dir for its data
    */
-  async replicate(dir: string): Promise<Postgres> {
+  async replicate(
+    dir: string,
+    { isSynchronous = false, port }: { isSynchronous?: boolean; port?: number } = {},
+  ): Promise<Postgres> {
     const hba = join(this.data, 'pg_hba.conf');
     writeFileSync(hba, 'host replication all 127.0.0.1/32 scram-sha-256\n', { flag: 'a' });
     await this.query('SELECT pg_reload_conf()');
     await this.backUp(dir);
     await copy(join(this.place, 'postgres.json'), dir);
     writeFileSync(join(dir, 'postgres/standby.signal'), '');
-    const { hostname, port, username, password } = this.url;
-    const source = `host=${hostname} port=${port} user=${username} password=${password}`;
-    const replica = new Postgres(dir, this.programs, { primary_conninfo: source });
+    const { url } = this;
+    const source = `host=${url.hostname} port=${url.port} user=${url.username} password=${url.password}`;
+    const settings = { primary_conninfo: source };
+    const replica = new Postgres(dir, this.programs, settings, this.version, port);
     await replica.start();
+    if (isSynchronous) {
+      await this.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`);
+      await this.query('SELECT pg_reload_conf()');
+      await eventually(
+        () => this.query<{ kind: string }>('SELECT sync_state AS kind FROM pg_stat_replication'),
+        ([row]) => row?.kind === 'sync',
+      );
+    }
     return replica;
   }
 
@@ -171,9 +185,9 @@ export class Postgres extends Store {
   }
 
   protected launch(): Promise<StartedStore> {
-    const { place: dir, settings, version } = this;
+    const { place: dir, settings, version, port } = this;
     const ofVersion = version === undefined ? {} : { version };
-    return startPostgres({ dir, database: DATABASE, settings, ...ofVersion }, this.programs);
+    return startPostgres({ dir, database: DATABASE, settings, port, ...ofVersion }, this.programs);
   }
 }
 

@@ -25,7 +25,7 @@ import { receiversBroken, receiversRefusing } from './receivers.js';
 import { redisAway, redisFlushed, redisFull, redisKilled, redisSlow } from './redis.js';
 import { lockedDelivery, lockedPartition, lockedSubscription } from './locks.js';
 import { manySubscriptions } from './many-subscriptions.js';
-import { replicaPromoted } from './replica.js';
+import { failover, replicaPromoted } from './replica.js';
 import { postgresRestored, redisRestored } from './restores.js';
 import { rollingRestart, stoppedUnderLoad } from './stops.js';
 import { backlogHuge, targetDead, targetsHang } from './targets.js';
@@ -75,6 +75,7 @@ export const cases: readonly FaultCase[] = [
   burst,
   oldestDueGauge,
   replicaPromoted,
+  failover,
   manySubscriptions,
   workersOutOfFiles,
 ];

@@ -10,7 +10,7 @@ import type { Postgres } from '../../support/stores.js';
 const BEHIND_MS = 1_500;
 const AFTERWARDS_MS = 5_000;
 
-/** The events that the replica had when it was promoted, and the time of the promotion. */
+/** The events that the asynchronous replica had when it was promoted, and the time of the promotion. */
 let replicated: Set<string>;
 let promotedAt: number;
 
@@ -83,6 +83,48 @@ export const replicaPromoted: FaultCase = {
   notes: (installation) => [
     `${String(notReplicated(installation).length)} events had been accepted and not replicated`,
   ],
+};
+
+/** How long nobody notices that the primary is lost. */
+const UNNOTICED_MS = 2_000;
+
+/** The primary is lost, its synchronous standby is promoted, and every process finds it by itself. */
+export const failover: FaultCase = {
+  name: 'failover',
+  about:
+    'PostgreSQL: kill -9 of the primary and promotion of its synchronous standby, the second host in ' +
+    'DATABASE_URL; the lost host returns as the standby: nothing is lost, and no process is restarted',
+  producersNotice: 'unavailable',
+  duplicates: 'explained',
+  // Like above, because of the standby that takes the place of the lost server.
+  setup: { standby: true, environment: () => ({ DELIVERY_TIMEOUT_MS: '8000' }) },
+  leftOut: { pgbouncer: 'PgBouncer has the address of one host' },
+  harm: async (installation) => {
+    const { postgres, standby } = installation;
+    if (!standby) throw new Error('there is no standby');
+    const port = Number(postgres.url.port);
+    await installation.harming('cut off', 'all', async () => {
+      await postgres.kill();
+      await sleep(UNNOTICED_MS);
+      await standby.query('SELECT pg_promote()');
+      promotedAt = Date.now();
+      postgres.moveTo(standby);
+    });
+    await sleep(AFTERWARDS_MS);
+    const dir = join(postgres.dir, 'standby');
+    installation.standby = await postgres.replicate(dir, { isSynchronous: true, port });
+  },
+  check: async ({ producer, postgres }) => {
+    const stored = await storedIn(postgres);
+    const accepted = [...producer.accepted.values()].map(({ eventId }) => eventId);
+    const lost = accepted.filter((id) => !stored.has(id)).length;
+    return [
+      ...(lost === 0 ? [] : [`${String(lost)} events are not stored`]),
+      ...(accepted.some((id) => timeOf(id) > promotedAt)
+        ? []
+        : ['nothing was accepted after the promotion']),
+    ];
+  },
 };
 
 async function isInStep(postgres: Postgres): Promise<boolean> {

@@ -45,6 +45,8 @@ export interface Setup {
   environment?: (name: string) => Environment;
   /** The number of workers. Default: two. */
   workers?: number;
+  /** Whether PostgreSQL has a synchronous standby, which is the second host of every process. */
+  standby?: boolean;
   /** Prepares the directory that will hold the data of PostgreSQL, `dir`/postgres. */
   beforeData?: (dir: string) => void;
 }
@@ -75,6 +77,8 @@ export class Installation {
     readonly schedule: readonly number[],
     /** Processes that ended unexpectedly. */
     readonly unexpectedEnds: readonly string[],
+    /** See {@link Setup.standby}. */
+    public standby: Postgres | undefined,
   ) {
     this.memory = new MemoryWatch(this.processes);
   }
@@ -98,6 +102,9 @@ export class Installation {
       ? new RedisCluster(dir, programs)
       : new RedisStore(dir, programs);
     await Promise.all([postgres.start(), redis.start()]);
+    const standby = setup.standby
+      ? await postgres.replicate(join(dir, 'standby'), { isSynchronous: true })
+      : undefined;
     const database = topology.pgbouncer
       ? await PgBouncer.start(join(dir, 'pgbouncer'), postgres, programs)
       : postgres;
@@ -120,6 +127,7 @@ export class Installation {
         DELIVERY_RETRY_SCHEDULE: schedule.map((ms) => `${ms}ms`).join(','),
         ...(topology.pgbouncer && { DATABASE_PREPARED_STATEMENTS: 'false' }),
         ...(topology.redisCluster && { QUEUE_SHARDS: String(SHARDS) }),
+        ...(standby && { DATABASE_URL: bothHosts(postgres.urlOf(kind), standby.urlOf(kind)) }),
         ...setup.environment?.(name),
       };
       return new LinkedProcess(links, {
@@ -150,6 +158,7 @@ export class Installation {
       metrics,
       schedule,
       ends,
+      standby,
     );
     try {
       await Promise.all([
@@ -273,4 +282,8 @@ export class Installation {
     const body = { event: 'cdrCreated', resource: 'call', accountId: this.accountId };
     this.producer = new Producer({ url: this.frontDoor.url, auth: PLATFORM, body });
   }
+}
+
+function bothHosts({ href, host }: URL, other: URL): string {
+  return href.replace(host, `${host},${other.host}`);
 }
