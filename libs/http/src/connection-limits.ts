@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { swapRemove } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { ignoreFurtherRequests } from './connection-close.js';
-import { limitStrangers } from './strangers.js';
+import { limitStrangers, noteAnswered, noteRequest } from './strangers.js';
 
 /** Options for creating the server. */
 export const LIMITS = {
@@ -88,7 +88,11 @@ const unanswered = new WeakMap<Socket, ServerResponse[]>();
 export function limitPipeline(socket: Socket, response: ServerResponse): void {
   const waiting = unanswered.get(socket) ?? answersOf(socket);
   waiting.push(response);
-  response.once('close', () => swapRemove(waiting, response));
+  noteRequest(socket);
+  response.once('close', () => {
+    swapRemove(waiting, response);
+    noteAnswered(socket);
+  });
   if (waiting.length < MAX_PIPELINED) return;
   response.setHeader('Connection', 'close');
   ignoreFurtherRequests(socket);

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Request } from 'express';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -7,8 +8,10 @@ import {
   limitStrangers,
   MAX_BYTES,
   MAX_BYTES_OF_ADDRESS,
+  noteAnswered,
   noteBody,
   noteRefused,
+  noteRequest,
   noteStranger,
   REQUEST_BYTES,
   vouchFor,
@@ -44,10 +47,10 @@ class Connection extends EventEmitter {
   /** Sends a request. @param ip the client's address, if a proxy forwards the request */
   sends(bytes: number, ip = this.remoteAddress): { request: Request; answered: () => void } {
     this.bytesRead += bytes;
-    const response = new EventEmitter();
-    const request = { socket: this, res: response, ip, headers: {}, rawHeaders: [] };
-    server.emit('request', request, response);
-    return { request: request as unknown as Request, answered: () => response.emit('close') };
+    const socket = this as unknown as Socket;
+    noteRequest(socket);
+    const request = { socket, ip, headers: {}, rawHeaders: [] } as unknown as Request;
+    return { request, answered: () => noteAnswered(socket) };
   }
 }
 
@@ -60,8 +63,7 @@ function connect(address: string): Connection {
 const connectAll = (count: number, addressOf: (n: number) => string): Connection[] =>
   Array.from({ length: count }, (_, n) => connect(addressOf(n)));
 const open = (all: readonly Connection[]): number => all.filter((one) => !one.destroyed).length;
-const asBody = (connection: Connection) =>
-  noteBody(connection as unknown as Parameters<typeof noteBody>[0]);
+const asBody = (connection: Connection) => noteBody(connection as unknown as Socket);
 
 describe('connections without known credentials', () => {
   it('of one address are dropped beyond a limit, the one that was longest without a request first', () => {

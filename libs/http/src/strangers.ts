@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request } from 'express';
 import { addressGroup } from '#libs/kernel';
@@ -68,17 +68,18 @@ class Strangers {
     this.add(stranger, this.groupOf(socket.remoteAddress));
   }
 
-  /** Notes a request until it is answered, and counts it unless its connection has valid credentials. */
-  begin(stranger: Stranger, response: ServerResponse): void {
+  /** Notes a request, and counts it unless its connection has valid credentials. */
+  begin(stranger: Stranger): void {
     stranger.requests += 1;
-    response.once('close', () => {
-      stranger.requests -= 1;
-      if (stranger.counts && stranger.requests > 0) return;
-      // What an account has sent never counts, should a later request have no valid credentials.
-      stranger.answeredAt = stranger.socket.bytesRead;
-      if (stranger.counts) this.add(stranger, this.groupOf(stranger.socket.remoteAddress));
-    });
     if (stranger.counts) this.add(stranger, stranger.group);
+  }
+
+  end(stranger: Stranger): void {
+    stranger.requests -= 1;
+    if (stranger.counts && stranger.requests > 0) return;
+    // What an account has sent never counts, should a later request have no valid credentials.
+    stranger.answeredAt = stranger.socket.bytesRead;
+    if (stranger.counts) this.add(stranger, this.groupOf(stranger.socket.remoteAddress));
   }
 
   /** Counts a connection, or moves it, as the newest one of a group. */
@@ -151,10 +152,18 @@ export function limitStrangers(
 ): void {
   const strangers = new Strangers(isProxy, dropped);
   server.prependListener('connection', (socket: Socket) => strangers.meet(socket));
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const [, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
-    if (stranger) strangers.begin(stranger, response);
-  });
+}
+
+/** Notes a request of a connection until {@link noteAnswered}. */
+export function noteRequest(socket: Socket): void {
+  const [strangers, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
+  if (strangers && stranger) strangers.begin(stranger);
+}
+
+/** Notes that the last byte of an answer was sent, or the connection lost. */
+export function noteAnswered(socket: Socket): void {
+  const [strangers, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
+  if (strangers && stranger) strangers.end(stranger);
 }
 
 /** Counts a received part of a body. */
