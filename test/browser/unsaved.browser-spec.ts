@@ -37,6 +37,17 @@ async function isAllThere(page: Page): Promise<void> {
   expect(await page.getByLabel('Headers').inputValue()).toBe(SECRET);
 }
 
+/** Holds back requests to save, until the returned function is called. */
+async function holdSaving(page: Page): Promise<() => void> {
+  let proceed = (): void => undefined;
+  const held = new Promise<void>((resolve) => (proceed = resolve));
+  await page.route(`**/v1/webhooks/${webhook}`, async (route) => {
+    if (route.request().method() === 'PUT') await held;
+    await route.continue();
+  });
+  return () => proceed();
+}
+
 async function run(page: Page, command: string): Promise<void> {
   await page.keyboard.press('Control+k');
   await page.keyboard.type(command);
@@ -149,12 +160,7 @@ describe('when a page with unsaved changes is left', () => {
   it('keeps no text of a form that was saved while its tab was left', async () => {
     const page = await openSettings();
     await nameIn(page).fill('Typed');
-    let proceed = (): void => undefined;
-    const held = new Promise<void>((resolve) => (proceed = resolve));
-    await page.route(`**/v1/webhooks/${webhook}`, async (route) => {
-      if (route.request().method() === 'PUT') await held;
-      await route.continue();
-    });
+    const proceed = await holdSaving(page);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('link', { name: 'Signing secret' }).click();
     proceed();
@@ -163,6 +169,18 @@ describe('when a page with unsaved changes is left', () => {
     await page.getByRole('link', { name: 'Settings' }).click();
     expect(await nameIn(page).inputValue()).toBe('Typed');
     expect(await page.getByText('Somebody else has changed').count()).toBe(0);
+  });
+
+  it('keeps what was there before if it is set back while the form is saved', async () => {
+    const page = await openSettings();
+    await nameIn(page).fill('Typed');
+    const proceed = await holdSaving(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await nameIn(page).fill('Billing');
+    proceed();
+    await page.getByText('The subscription is saved.').waitFor();
+    await page.getByText('Not saved yet', { exact: true }).waitFor();
+    expect(await nameIn(page).inputValue()).toBe('Billing');
   });
 
   it('asks before the browser tab is closed, but not without changes', async () => {

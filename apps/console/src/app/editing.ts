@@ -43,9 +43,12 @@ export function useEditing<Values extends Texts>(now: Edited<Values>) {
     /** The fields that others have changed since, by name; undefined if none. */
     changedByOthers: isOutdated && theirs.length > 0 ? theirs : undefined,
     change: (some: Partial<Values>) => put({ base, values: { ...values, ...some } }),
-    /** Marks these values as stored in this version. The user may have typed more since they were sent. */
+    /**
+     * Marks these values as stored in this version. The user may have typed more since they were sent, or taken all of it
+     * back, which leaves no draft.
+     */
     saved: (stored: Values, version: string) =>
-      put({ base: { values: stored, version }, values: latest()?.values ?? stored }),
+      put({ base: { values: stored, version }, values: latest()?.values ?? base.values }),
     discard: () => keep(undefined),
     /** Reapplies the user's changes to the version that others changed. */
     rebase: () => {
