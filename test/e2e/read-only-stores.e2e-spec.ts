@@ -62,6 +62,31 @@ it('an API and a worker are not ready on a standby of PostgreSQL, and are after 
   await standby.stop();
 });
 
+it('an API and a worker with several hosts are not ready while none takes writes, and find the promoted one', async () => {
+  const primary = new Postgres(await place('first'), programs);
+  await primary.start();
+  await migrate(readConfig({ DATABASE_URL: primary.url.toString() }), contextSchemas);
+  const standby = await primary.replicate(join(dir, 'second'));
+  const both = primary.url;
+  both.searchParams.set('host', `${both.hostname},${both.hostname}`);
+  both.searchParams.set('port', `${standby.url.port},${both.port}`);
+  const processes = await start({ DATABASE_URL: both.toString() });
+  for (const process of processes) expect(await ready(process)).toMatchObject({ code: 200 });
+  await primary.stop();
+  const reason = 'no host of PostgreSQL takes writes';
+  for (const process of processes) {
+    const answer = await eventually(
+      () => ready(process) as Promise<{ code: number; reason?: string }>,
+      (now) => now.reason !== undefined,
+    );
+    expect(answer).toMatchObject({ code: 503, postgres: 'down', reason });
+  }
+  await standby.query('SELECT pg_promote()');
+  for (const process of processes) expect(await ready(process)).toMatchObject({ code: 200 });
+  await Promise.all(running.map((one) => one.stop()));
+  await standby.stop();
+});
+
 it('a worker is not ready, but an API is, while Redis takes no writes', async () => {
   const database: TestDatabase = await createTestDatabase();
   const redis = new RedisStore(await place('redis'), programs);

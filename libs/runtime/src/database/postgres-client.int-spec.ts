@@ -89,6 +89,12 @@ describe('connecting to several hosts', () => {
     await expect(found(clientOf(address))).rejects.toMatchObject({ code: '28P01' });
   });
 
+  it('tries no other host if there are too many connections', async () => {
+    await primary.query(`CREATE ROLE crowded LOGIN PASSWORD 'pw' CONNECTION LIMIT 0`);
+    const address = addressOf([hostOf(primary), nowhere]).replace(/\/\/.*@/, '//crowded:pw@');
+    await expect(found(clientOf(address))).rejects.toMatchObject({ code: '53300' });
+  });
+
   it('gives a host that does not answer its share of the time, and starts with the next from then on', async () => {
     const slow = await startSlowListener('127.0.0.1');
     const Client = clientOf(addressOf([`127.0.0.1:${String(slow.port)}`, hostOf(primary)]));

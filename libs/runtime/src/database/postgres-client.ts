@@ -1,5 +1,5 @@
 import pg, { type ClientConfig } from 'pg';
-import { isAway } from './database-errors.js';
+import { codeOf, isAway } from './database-errors.js';
 import { UnusableDatabaseError } from './needed-settings.js';
 import type { PostgresAddress, TargetSession } from './postgres-address.js';
 
@@ -60,7 +60,7 @@ export function clientFor({
           return;
         } catch (error) {
           this.abandon();
-          if (!(error instanceof Error && isAway(error))) throw error;
+          if (!isPassedOver(error)) throw error;
           errors.push(error);
         }
       }
@@ -94,6 +94,11 @@ export function clientFor({
       this.connection.stream.destroy();
     }
   };
+}
+
+/** A refused login and a lack of connections are reported, because another host would only hide them. */
+function isPassedOver(error: unknown): error is Error {
+  return error instanceof Error && isAway(error) && !codeOf(error).startsWith('53');
 }
 
 function errorOf(errors: readonly Error[]): Error {
