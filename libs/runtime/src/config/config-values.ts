@@ -103,6 +103,12 @@ export const delays = z
     });
   });
 
+/** Never quoted in another way, and not longer than PostgreSQL allows. */
+export const schemaName = z
+  .string()
+  .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be 1 to 63 of a-z, 0-9 and _, and not begin with a digit')
+  .optional();
+
 const MAX_QUOTA = 100_000;
 
 /** A rate such as `600/m`: `quota` requests in `windowMs`. */

@@ -11,6 +11,7 @@ import {
   postgresUrl,
   processes,
   rate,
+  schemaName,
   secretKeys,
   wholeNumber,
 } from './config-values.js';
@@ -26,6 +27,9 @@ const schema = z.object({
   DATABASE_PREPARED_STATEMENTS: onOff
     .prefault('true')
     .describe('`false` behind PgBouncer in transaction mode'),
+  DATABASE_SCHEMA: schemaName.describe(
+    'the schema of the tables, for an installation that shares its database; by default `public`',
+  ),
   MIGRATION_DATABASE_URL: postgresUrl
     .optional()
     .describe('a direct connection for `migrate`, if `DATABASE_URL` is a pooler'),

@@ -31,7 +31,7 @@ export function dataSourceOptions(config: Config, silenceMs?: number): DataSourc
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_S,
       keepAlive: true,
-      ...(silenceMs !== undefined && { onConnect: forProcess(silenceMs) }),
+      ...(silenceMs !== undefined && { onConnect: forProcess(silenceMs, config) }),
     },
     // Called for an error on an idle connection. The pool has dropped it and will open another.
     poolErrorHandler: () => undefined,
@@ -45,12 +45,12 @@ export async function connectOnce({ DATABASE_URL }: Config): Promise<void> {
   await client.end();
 }
 
-function forProcess(silenceMs: number) {
+function forProcess(silenceMs: number, { DATABASE_SCHEMA }: Config) {
   const closeSilent = closeWhenSilent(silenceMs);
   return async (client: Client): Promise<void> => {
     closeSilent(client);
     const { rows } = await client.query<CurrentSettings>(CURRENT_SETTINGS);
-    for (const settings of rows) requireFit(settings);
+    for (const settings of rows) requireFit(settings, DATABASE_SCHEMA);
   };
 }
 

@@ -41,22 +41,32 @@ export const OUR_SCHEMA_ONLY = `
 SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)`;
 
 /**
- * A migration that runs these statements in one transaction. It cannot be reverted: to go back, restore a
+ * A migration that runs these texts of commands in one transaction. It cannot be reverted: to go back, restore a
  * backup (docs/operating/upgrade.md).
  * @param name ends in 13 digits: when it was written, in Unix milliseconds
  */
-export function migrationOf(name: string, ...statements: readonly string[]): Migration {
+export function migrationOf(name: string, ...texts: readonly string[]): Migration {
   return class implements MigrationInterface {
     readonly name = name;
 
     async up(runner: QueryRunner): Promise<void> {
-      for (const sql of [OUR_SCHEMA_ONLY, ...statements]) await runner.query(sql);
+      await runner.query(OUR_SCHEMA_ONLY);
+      for (const command of texts.flatMap(commandsIn)) await runner.query(command);
     }
 
     down(): Promise<void> {
       return Promise.reject(new Error('migrations cannot be reverted; restore a backup instead'));
     }
   };
+}
+
+/**
+ * The commands of a text, because Citus refuses several at once on a distributed schema. The body of a function in $$
+ * is a part of its command.
+ */
+export function commandsIn(text: string): string[] {
+  const commands = text.match(/(?:\$\$[^]*?\$\$|[^;])+/g) ?? [];
+  return commands.filter((command) => command.trim() !== '');
 }
 
 /** A numeric id column that the database generates unless a value is given. A string in our code. */

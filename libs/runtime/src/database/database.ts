@@ -34,6 +34,7 @@ export const CHECK = prepared<NoValues, CurrentSettings>('database.check', CURRE
 export class Database {
   private readonly pool: Pool;
   private readonly prepared: boolean;
+  private readonly schema: string | undefined;
   private readonly errors;
   private readonly outages: OutageLog;
   private makePartition: (() => Promise<void>) | undefined;
@@ -54,6 +55,7 @@ export class Database {
     );
     this.pool = (dataSource.driver as unknown as { master: Pool }).master;
     this.prepared = config.DATABASE_PREPARED_STATEMENTS;
+    this.schema = config.DATABASE_SCHEMA;
   }
 
   /**
@@ -85,7 +87,7 @@ export class Database {
       throw why === undefined ? error : new UnusableDatabaseError(why);
     });
     for (const settings of rows) {
-      requireFit(settings);
+      requireFit(settings, this.schema);
       requireWritable(settings);
     }
     const { code, at } = this.shortage ?? { code: '', at: -Infinity };

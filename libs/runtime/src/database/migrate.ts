@@ -2,13 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type EntityManager, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { type Config, InvalidConfigError } from '../config/config.js';
 import { dataSourceOptions } from './data-source-options.js';
-import { type DatabaseSchema, OUR_SCHEMA_ONLY } from './database-schema.js';
+import { commandsIn, type DatabaseSchema, OUR_SCHEMA_ONLY } from './database-schema.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
 import { idSequencesToMove, useIdsOfGroup } from './id-ranges.js';
-import { grantRights, applyRoleSettings, SETTINGS_OF_MIGRATE } from './roles.js';
+import { grantRights, applyRoleSettings, requireOwnRoles, SETTINGS_OF_MIGRATE } from './roles.js';
 import { runtimeSchema } from './runtime-schema.js';
 
-/** The advisory lock of the process that migrates. Any number, the same in every version. */
+/**
+ * The advisory lock of the process that migrates. Any number, the same in every version and for all schemas, because two
+ * processes cannot change the rights to one database at the same time.
+ */
 const MIGRATION_LOCK = 7_770_000;
 
 /**
@@ -45,6 +48,7 @@ export async function migrate(
   const source = new DataSource({
     ...dataSourceOptions({ ...config, DATABASE_URL: url, DATABASE_POOL_SIZE: 1 }),
     migrations: schemas.flatMap(({ migrations }) => migrations),
+    ...(config.DATABASE_SCHEMA !== undefined && { schema: config.DATABASE_SCHEMA }),
   });
   await source.initialize();
   const runner = source.createQueryRunner();
@@ -55,21 +59,34 @@ export async function migrate(
     await runner.query(SETTINGS_OF_MIGRATE);
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
+    await useSchema(runner, config.DATABASE_SCHEMA);
     // Before the migrations, whose names are returned only if everything succeeds.
     await requireRole(runner.manager, 'DATABASE_API_ROLE', config.DATABASE_API_ROLE);
     await requireRole(runner.manager, 'DATABASE_WORKER_ROLE', config.DATABASE_WORKER_ROLE);
+    const roles = await rolesOf(runner, config);
+    await requireOwnRoles(runner, roles);
     await idSequencesToMove(runner.manager, config.INSTALLATION_GROUP);
     const done = await runMigrations(source, runner, whenUnlocked);
     await whenUnlocked(() =>
       runner.manager.transaction((manager) => configure(manager, schemas, config)),
     );
-    await applyRoleSettings(runner, await rolesOf(runner, config), print);
+    await applyRoleSettings(runner, roles, { schema: config.DATABASE_SCHEMA, print });
     return done;
   } finally {
     // The lock must not outlive this function in a pooled connection.
     await runner.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
     await runner.release().finally(() => source.destroy());
   }
+}
+
+/** Makes the configured schema if it is missing. From then on, the session finds and creates everything there. */
+async function useSchema(runner: QueryRunner, schema: string | undefined): Promise<void> {
+  if (schema === undefined) return;
+  const found = (await runner.query('SELECT FROM pg_namespace WHERE nspname = $1', [
+    schema,
+  ])) as unknown[];
+  if (found.length === 0) await runner.query(`CREATE SCHEMA "${schema}"`);
+  await runner.query(`SET search_path = "${schema}"`);
 }
 
 /** Runs each migration in its own transaction, so that a retry skips the completed ones. */
@@ -125,7 +142,9 @@ async function configure(
   config: Config,
 ): Promise<void> {
   await manager.query(OUR_SCHEMA_ONLY);
-  for (const { script } of schemas) if (script) await manager.query(script(config));
+  for (const command of schemas.flatMap(({ script }) => commandsIn(script?.(config) ?? ''))) {
+    await manager.query(command);
+  }
   await useIdsOfGroup(manager, config);
   const { DATABASE_API_ROLE: api, DATABASE_WORKER_ROLE: worker } = config;
   await grantRights(manager, schemas, { ...(api && { api }), ...(worker && { worker }) });

@@ -77,8 +77,11 @@ FROM (SELECT) AS one LEFT JOIN LATERAL (
 /** PostgreSQL answers, but is unusable. The message tells administrators why. */
 export class UnusableDatabaseError extends Error {}
 
-/** @throws UnusableDatabaseError if a process cannot work with a setting */
-export function requireFit(settings: CurrentSettings): void {
+/**
+ * @param own the configured schema; otherwise the one that has our tables
+ * @throws UnusableDatabaseError if a process cannot work with a setting
+ */
+export function requireFit(settings: CurrentSettings, own?: string): void {
   for (const [name, { value, unfit }] of Object.entries(NEEDED)) {
     const found = [settings.now[name], nextOf(settings, name)].find(
       (each) => each !== undefined && unfit.test(each),
@@ -89,12 +92,21 @@ export function requireFit(settings: CurrentSettings): void {
       );
     }
   }
-  const { schema, isOnPath } = settings;
-  if (schema === null || (isOnPath && isOnNextPath(settings, schema))) return;
+  const needed = own ?? settings.schema;
+  if (needed === null || leadsTo(needed, settings)) return;
   const path = nextOf(settings, SEARCH_PATH) ?? settings.now[SEARCH_PATH] ?? '';
   throw new UnusableDatabaseError(
-    `the setting search_path of PostgreSQL is "${path}", and has to have the schema "${schema}"`,
+    `the setting search_path of PostgreSQL is "${path}", and has to have the schema "${needed}"`,
   );
+}
+
+/** Whether this session and later ones find their tables in a schema, also if they are still missing. */
+function leadsTo(needed: string, settings: CurrentSettings): boolean {
+  const { schema, isOnPath, role, now } = settings;
+  const doesNow = isOnPath
+    ? schema === needed
+    : schema !== needed && isInPath(needed, now[SEARCH_PATH], role);
+  return doesNow && isInPath(needed, nextOf(settings, SEARCH_PATH), role);
 }
 
 /** @throws UnusableDatabaseError if PostgreSQL accepts no writes; reads still work */
@@ -113,8 +125,8 @@ function nextOf({ next }: CurrentSettings, name: string): string | undefined {
   return next?.[name.toLowerCase()];
 }
 
-function isOnNextPath(settings: CurrentSettings, schema: string): boolean {
-  const path = nextOf(settings, SEARCH_PATH)?.split(',') ?? [schema];
-  const names = path.map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
-  return names.some((name) => (name === '$user' ? settings.role : name) === schema);
+/** Whether a search_path, if there is one, has a schema. */
+export function isInPath(schema: string, path: string | undefined, role: string): boolean {
+  const names = path?.split(',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
+  return names?.some((name) => (name === '$user' ? role : name) === schema) ?? true;
 }

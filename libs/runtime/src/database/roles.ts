@@ -1,7 +1,8 @@
 import type { EntityManager, QueryRunner } from 'typeorm';
 import { codeOf } from './database-errors.js';
 import type { DatabaseSchema, Process } from './database-schema.js';
-import { PINNED } from './needed-settings.js';
+import { isInPath, PINNED } from './needed-settings.js';
+import { InvalidConfigError } from '../config/config.js';
 
 /** The quoted name of this database if the current role is its owner, who alone may change it. */
 async function ownDatabase(manager: EntityManager): Promise<string | undefined> {
@@ -24,7 +25,7 @@ export async function grantRights(
 ): Promise<void> {
   const named = Object.entries(roles) as [Process, string][];
   if (named.length > 0) await revokeTemporary(manager, Object.values(roles).map(quoted));
-  await revokeSequences(manager, Object.values(roles).map(quoted));
+  await grantSchema(manager, Object.values(roles).map(quoted));
   const objects = schemas.flatMap(({ tables, functions = {} }) => [
     ...Object.entries(tables).map(([name, rights]) => [`TABLE ${name}`, rights] as const),
     ...Object.entries(functions).map(([name, rights]) => [`FUNCTION ${name}`, rights] as const),
@@ -52,12 +53,14 @@ async function revokeTemporary(manager: EntityManager, roles: readonly string[])
   await manager.query(`REVOKE TEMPORARY ON DATABASE ${database} FROM ${all}`);
 }
 
-/** No role needs sequences: identity columns advance theirs without any rights. */
-async function revokeSequences(manager: EntityManager, roles: readonly string[]): Promise<void> {
-  const [schema] = await manager.query<{ name: string }[]>(
-    'SELECT quote_ident(current_schema()) AS name',
+/** Lets roles use our schema, as all may use `public`, and no sequence in it: identity columns advance theirs without any rights. */
+async function grantSchema(manager: EntityManager, roles: readonly string[]): Promise<void> {
+  const [schema] = await manager.query<{ name: string; isGranted: boolean }[]>(
+    `SELECT quote_ident(nspname) AS name, nspname <> 'public' AND pg_has_role(nspowner, 'USAGE') AS "isGranted"
+     FROM pg_namespace WHERE nspname = current_schema()`,
   );
   for (const role of roles) {
+    if (schema?.isGranted) await manager.query(`GRANT USAGE ON SCHEMA ${schema.name} TO ${role}`);
     await manager.query(`REVOKE ALL ON ALL SEQUENCES IN SCHEMA ${schema?.name} FROM ${role}`);
   }
 }
@@ -142,30 +145,65 @@ async function switchOffJit(runner: QueryRunner): Promise<void> {
 }
 
 /** The statements that add a role's missing settings, for this database only. */
-async function missingSettings(runner: QueryRunner, role: string): Promise<string[]> {
-  const rows = (await runner.query(MISSING, [role, Object.keys(ROLE_SETTINGS)])) as {
+async function missingSettings(
+  runner: QueryRunner,
+  role: string,
+  wanted: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  const rows = (await runner.query(MISSING, [role, Object.keys(wanted)])) as {
     name: string;
     role: string;
     database: string;
   }[];
   return rows.map(
     (row) =>
-      `ALTER ROLE ${row.role} IN DATABASE ${row.database} SET ${row.name} = '${ROLE_SETTINGS[row.name]!}'`,
+      `ALTER ROLE ${row.role} IN DATABASE ${row.database} SET ${row.name} = '${wanted[row.name]!}'`,
   );
 }
 
+/** The search_path that a role has in this database. */
+const PATH_OF_ROLE = `
+SELECT current_schema() AS schema, (
+  SELECT substr(setting, strpos(setting, '=') + 1)
+  FROM pg_db_role_setting s CROSS JOIN unnest(s.setconfig) AS setting
+  WHERE setting LIKE 'search_path=%' AND s.setrole = (SELECT oid FROM pg_roles WHERE rolname = $1)
+    AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+  ORDER BY s.setdatabase <> 0 DESC LIMIT 1
+) AS path`;
+
 /**
- * Sets the roles' timeouts and planner settings.
+ * Two installations in one database cannot share roles, because a role finds its tables by its search_path.
+ * @throws InvalidConfigError if a role has a search_path without our schema
+ */
+export async function requireOwnRoles(
+  runner: QueryRunner,
+  roles: ReadonlySet<string>,
+): Promise<void> {
+  for (const role of roles) {
+    const [row] = (await runner.query(PATH_OF_ROLE, [role])) as [
+      { schema: string; path: string | null },
+    ];
+    if (isInPath(row.schema, row.path ?? undefined, role)) continue;
+    throw new InvalidConfigError(
+      `configuration: DATABASE_SCHEMA: the role ${role} has the search_path "${row.path ?? ''}" in this database, ` +
+        `which leads to other tables than those in "${row.schema}"; each schema needs roles of its own`,
+    );
+  }
+}
+
+/**
+ * Sets the roles' timeouts and planner settings, and where they find their tables if a schema is configured.
  * @param print called with the statements that an administrator has to run if this role may not
  */
 export async function applyRoleSettings(
   runner: QueryRunner,
   roles: ReadonlySet<string>,
-  print: (line: string) => void,
+  { schema, print }: { schema: string | undefined; print: (line: string) => void },
 ): Promise<void> {
   await switchOffJit(runner);
+  const wanted = { ...ROLE_SETTINGS, ...(schema !== undefined && { search_path: schema }) };
   for (const role of roles) {
-    const missing = await missingSettings(runner, role);
+    const missing = await missingSettings(runner, role, wanted);
     try {
       for (const sql of missing) await runner.query(sql);
     } catch (error) {

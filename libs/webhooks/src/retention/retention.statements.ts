@@ -3,9 +3,11 @@ import { type NoValues, prepared, type Run, statement } from '#libs/runtime';
 /**
  * Begins every statement that removes data, so that only one worker at a time does. The lock lasts only
  * for the statement, so it works with PgBouncer, and a frozen worker cannot keep it. The number is
- * arbitrary but the same in every version.
+ * arbitrary but the same in every version. The table tells the installations in one database apart.
  */
-const ALONE = `WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine)`;
+const ALONE = `WITH alone AS MATERIALIZED (
+  SELECT pg_try_advisory_xact_lock(7770002, 'events'::regclass::integer) AS mine
+)`;
 
 /** The only row of such a statement. */
 export interface RemovalRow {

@@ -10,10 +10,47 @@ import { DAYS_BEYOND } from '../retention/retention.statements.js';
  * Before you change one, read {@link DatabaseSchema.script}.
  */
 export const functions = ({ RETENTION_DAYS }: Config): string =>
+  PARTITIONS +
   retentionFunctions(RETENTION_DAYS) +
   NOTICES +
   MISSED +
   `SELECT ensure_partitions(${DAYS_AHEAD});`;
+
+/**
+ * For callers who may not create tables; a month ahead at most. A partition is created as a separate table and then
+ * attached, which blocks no other statement, unlike CREATE … PARTITION OF. Other installations in the same database
+ * have another lock.
+ */
+const PARTITIONS = `
+CREATE OR REPLACE FUNCTION ensure_partitions(days_ahead integer) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  parent text;
+  day date;
+  part text;
+  made integer := 0;
+BEGIN
+  PERFORM pg_advisory_xact_lock(7770001, 'events'::regclass::integer);
+  FOREACH parent IN ARRAY ARRAY['events', 'deliveries', 'attempts'] LOOP
+    FOR offset_days IN 0..least(days_ahead, 31) LOOP
+      day := (now() AT TIME ZONE 'UTC')::date + offset_days;
+      part := format('%s_%s', parent, to_char(day, 'YYYYMMDD'));
+      CONTINUE WHEN to_regclass(part) IS NOT NULL;
+      EXECUTE format(
+        'CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS) WITH (fillfactor = %s)',
+        part, parent, CASE parent WHEN 'deliveries' THEN 70 ELSE 100 END);
+      EXECUTE format(
+        'ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
+        parent, part,
+        least_uuid(day::timestamp AT TIME ZONE 'UTC'),
+        least_uuid((day + 1)::timestamp AT TIME ZONE 'UTC'));
+      made := made + 1;
+    END LOOP;
+  END LOOP;
+  RETURN made;
+END
+$$;
+`;
 
 /** Only the owner of the database can change how long data is kept; a worker can keep it longer. */
 const retentionFunctions = (days: number): string => `
