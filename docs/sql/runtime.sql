@@ -25,14 +25,14 @@ FROM (SELECT) AS one LEFT JOIN LATERAL (
 INSERT INTO idempotency_keys AS k (account_id, key, fingerprint)
 VALUES ($1, $2, $3)
 ON CONFLICT (account_id, key) DO UPDATE SET
-  fingerprint = CASE WHEN k.created_at <= now() - interval '24 hours' THEN excluded.fingerprint ELSE k.fingerprint END,
-  href = CASE WHEN k.created_at <= now() - interval '24 hours' THEN NULL ELSE k.href END,
-  created_at = CASE WHEN k.created_at <= now() - interval '24 hours' THEN now() ELSE k.created_at END
+  fingerprint = CASE WHEN excluded.created_at - k.created_at >= interval '24 hours' THEN excluded.fingerprint ELSE k.fingerprint END,
+  href = CASE WHEN excluded.created_at - k.created_at >= interval '24 hours' THEN NULL ELSE k.href END,
+  created_at = CASE WHEN excluded.created_at - k.created_at >= interval '24 hours' THEN excluded.created_at ELSE k.created_at END
 RETURNING href, fingerprint = $3 AS same;
 
 -- DELETE_EXPIRED_KEYS, prepared as idempotency-keys.delete-expired
 DELETE FROM idempotency_keys WHERE (account_id, key) IN (
-  SELECT account_id, key FROM idempotency_keys k WHERE k.created_at <= now() - interval '24 hours'
+  SELECT account_id, key FROM idempotency_keys WHERE created_at <= now() - interval '24 hours'
   ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 RETURNING 1;
@@ -61,5 +61,5 @@ WITH gone AS (
 )
 INSERT INTO processes (id, kind, version, in_flight, cpu_percent, memory_bytes)
 VALUES ($1, $2, $3, $4::integer, $5::integer, $6::bigint)
-ON CONFLICT (id) DO UPDATE SET seen_at = now(), in_flight = excluded.in_flight,
+ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, in_flight = excluded.in_flight,
   cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes;

@@ -142,7 +142,8 @@ WHERE d.id = $1 AND w.id = d.webhook_id AND d.state = 'pending' AND d.generation
 RETURNING d.id;
 
 -- CARRY_OUT, prepared as verdicts.carry-out
-WITH decided AS MATERIALIZED (
+WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
+decided AS MATERIALIZED (
   SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[],
     $4::integer[], $5::integer[], $6::text[], $7::float8[],
     $8::float8[], $9::text[], $10::boolean[], $11::text[])
@@ -151,35 +152,39 @@ WITH decided AS MATERIALIZED (
 ),
 -- Only subscriptions with unchanged health. Skips locked rows instead of waiting.
 locked AS MATERIALIZED (
-  SELECT w.id, w.failing_since FROM decided d JOIN webhooks w ON w.id = d.webhook_id
-  WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL
-    AND format('%s %s %s %s', w.failures, w.openings,
+  SELECT w.id, w.failing_since FROM decided d CROSS JOIN LATERAL (
+    SELECT id, failing_since FROM webhooks w
+    WHERE w.id = d.webhook_id AND w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL
+      AND format('%s %s %s %s', w.failures, w.openings,
     extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until)) = d.stored
-  FOR NO KEY UPDATE OF w SKIP LOCKED
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) w
 ),
 changed AS (
   UPDATE webhooks w
   SET failures = coalesce(d.failures, w.failures),
     openings = coalesce(d.openings, w.openings),
     failing_since = CASE WHEN d.failures IS NULL OR d.failing = 'kept' THEN w.failing_since
-      WHEN d.failing = 'now' THEN now() END,
+      WHEN d.failing = 'now' THEN (SELECT at FROM clock) END,
     open_until = CASE WHEN d.failures IS NULL THEN w.open_until
-      ELSE now() + make_interval(secs => d.open_ms / 1000) END,
-    hold_until = greatest(w.hold_until, now() + make_interval(secs => d.hold_ms / 1000)),
+      ELSE ((SELECT utc FROM clock) + make_interval(secs => d.open_ms / 1000)) AT TIME ZONE 'UTC' END,
+    hold_until = greatest(w.hold_until, ((SELECT utc FROM clock) + make_interval(secs => d.hold_ms / 1000)) AT TIME ZONE 'UTC'),
     backlog = w.backlog OR d.backlog,
     enabled = CASE d.off WHEN 'gone' THEN false WHEN 'failing' THEN false ELSE w.enabled END,
     disabled_reason = CASE d.off WHEN 'gone' THEN 'gone' WHEN 'failing' THEN 'failing' ELSE w.disabled_reason END,
-    disabled_at = CASE d.off WHEN 'gone' THEN now() WHEN 'failing' THEN now() ELSE w.disabled_at END,
+    disabled_at = CASE d.off WHEN 'gone' THEN (SELECT at FROM clock) WHEN 'failing' THEN (SELECT at FROM clock) ELSE w.disabled_at END,
     generation = CASE d.off WHEN 'gone' THEN w.generation + 1 WHEN 'failing' THEN w.generation + 1 ELSE w.generation END,
     cancelling = CASE d.off WHEN 'gone' THEN true WHEN 'failing' THEN true ELSE w.cancelling END,
     version = CASE d.off WHEN 'gone' THEN w.version + 1 WHEN 'failing' THEN w.version + 1 ELSE w.version END,
-    updated_at = CASE d.off WHEN 'gone' THEN now() WHEN 'failing' THEN now() ELSE w.updated_at END
+    updated_at = CASE d.off WHEN 'gone' THEN (SELECT at FROM clock) WHEN 'failing' THEN (SELECT at FROM clock) ELSE w.updated_at END
   FROM decided d JOIN locked l ON l.id = d.webhook_id
   WHERE w.id = d.webhook_id
-  RETURNING w.id, w.account_id, d.off,
-    CASE WHEN d.notice IS NOT NULL THEN tell_of_webhook(w.id, d.notice, l.failing_since,
-      CASE WHEN d.open_ms IS NOT NULL THEN greatest(w.open_until, w.failing_since + make_interval(secs => 432000)) END)
-    END AS told_by
+  RETURNING w.id, w.account_id, w.failing_since, w.open_until, d.open_ms, d.off, d.notice, l.failing_since AS since
+),
+told AS MATERIALIZED (
+  SELECT w.id, tell_of_webhook(w.id, w.notice, w.since,
+    CASE WHEN w.open_ms IS NOT NULL THEN greatest(w.open_until, w.failing_since + make_interval(secs => 432000)) END) AS event_id
+  FROM changed w WHERE w.notice IS NOT NULL
 ),
 recorded AS (
   INSERT INTO audit (account_id, actor, action, resource_id, fields)
@@ -192,12 +197,13 @@ SELECT w.id, c.id IS NOT NULL AS done, CASE WHEN w.failures > 0 OR w.openings > 
       'failingMs', 1000 * extract(epoch FROM now() - w.failing_since),
       'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', format('%s %s %s %s', w.failures, w.openings,
     extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until)))
-    END AS health, c.told_by AS "toldBy"
+    END AS health,
+  (SELECT event_id FROM told WHERE id = w.id) AS "toldBy"
 FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.id = w.id
 WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL;
 
 -- CLAIM(…), prepared as pending.claim.20454
-WITH
+WITH 
 -- Due deliveries without a lease; skips locked rows.
 judged AS MATERIALIZED (
   SELECT d.id, (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AS is_off, d.claimed_until IS NOT NULL AS is_expired
@@ -261,7 +267,7 @@ JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
 ORDER BY d.id;
 
 -- CLAIM_IMMEDIATE(…), prepared as pending.claim-immediate.20454
-WITH
+WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 -- Due deliveries without a lease; skips locked rows.
 judged AS MATERIALIZED (
   SELECT d.id, (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AS is_off, d.claimed_until IS NOT NULL AS is_expired
@@ -290,7 +296,7 @@ cancelled AS (
 leased AS (
   UPDATE deliveries d
   -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
-  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000), next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000) END
+  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000), next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000)) AT TIME ZONE 'UTC' END
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
     d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
@@ -325,7 +331,7 @@ JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
 ORDER BY d.id;
 
 -- CLAIM_PACED(…), prepared as pending.claim-paced.20454
-WITH
+WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 locked AS MATERIALIZED (
   SELECT w.*, a.most, greatest(w.paced_until, now() - interval '100 ms') AS base,
     now() - make_interval(secs => a.due_for_ms / 1000) AS oldest
@@ -402,7 +408,7 @@ leased AS (
   -- In an ordered subscription, next_attempt_at is the place in the order.
   SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000),
     next_attempt_at = CASE WHEN (SELECT ordered FROM asked WHERE id = d.webhook_id)
-      THEN d.next_attempt_at ELSE now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000) END
+      THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000)) AT TIME ZONE 'UTC' END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
     d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
@@ -410,6 +416,7 @@ leased AS (
 ),
 counted AS MATERIALIZED (
   SELECT w.*, taken.count AS taken,
+    w.base + make_interval(secs => coalesce(taken.count / w.max_per_second::float8, 0)) AS next,
     coalesce(w.live, '{}') || coalesce(taken.places, '{}') AS places,
     w.id = ANY (ARRAY(SELECT webhook_id FROM found WHERE NOT fits)) AS exceeds
   FROM asked w CROSS JOIN LATERAL (
@@ -419,7 +426,7 @@ counted AS MATERIALIZED (
 ),
 paced AS (
   UPDATE webhooks w
-  SET paced_until = c.base + make_interval(secs => coalesce(c.taken / c.max_per_second::float8, 0)),
+  SET paced_until = c.next,
     in_flight = CASE WHEN c.ordered OR c.max_concurrent IS NOT NULL THEN c.places END,
     pace_waits = c.exceeds
   FROM counted c WHERE w.id = c.id AND (c.taken > 0 OR c.exceeds <> c.pace_waits)
@@ -541,7 +548,7 @@ SELECT d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "we
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
     last.status AS "lastStatus", last.error AS "lastError",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
@@ -573,7 +580,7 @@ WITH
 -- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
 -- other, whether they are of it alone or of its account.
 job AS MATERIALIZED (
-  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered,
+  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered, now() AS at,
     $1::boolean AND NOT EXISTS (
       SELECT FROM replay_parts o WHERE o.replay_id = r.id AND o.webhook_id <> w.id
     ) AS is_last
@@ -605,12 +612,14 @@ ended AS (
 UPDATE replays r
 SET replayed = r.replayed + (SELECT count(*) FROM chosen),
   state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
-  completed_at = CASE WHEN job.is_last THEN now() END
+  completed_at = CASE WHEN job.is_last THEN job.at END
 FROM job WHERE r.id = job.id
 RETURNING r.id;
 
 -- DETACH
-WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine)
+WITH alone AS MATERIALIZED (
+  SELECT pg_try_advisory_xact_lock(7770002, 'events'::regclass::integer) AS mine
+)
 SELECT mine, done FROM alone LEFT JOIN LATERAL (
   SELECT detach_partition($1)::text AS done
   FROM pg_inherits WHERE mine AND inhrelid = to_regclass(quote_ident($1))
@@ -624,7 +633,9 @@ WHERE relkind = 'r' AND NOT relispartition
 ORDER BY relname;
 
 -- DROP
-WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine)
+WITH alone AS MATERIALIZED (
+  SELECT pg_try_advisory_xact_lock(7770002, 'events'::regclass::integer) AS mine
+)
 SELECT mine, done FROM alone LEFT JOIN LATERAL (
   SELECT drop_partition($1)::text AS done
   WHERE mine AND to_regclass(quote_ident($1)) IS NOT NULL
@@ -673,7 +684,9 @@ ORDER BY event_id DESC;
 SELECT id FROM deliveries d WHERE d.id = ANY (ARRAY(SELECT unnest($1::uuid[]))) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid);
 
 -- EXPIRE
-WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine),
+WITH alone AS MATERIALIZED (
+  SELECT pg_try_advisory_xact_lock(7770002, 'events'::regclass::integer) AS mine
+),
 old AS MATERIALIZED (
   SELECT id FROM deliveries
   WHERE (SELECT mine FROM alone) AND id >= $1::uuid AND id < $2::uuid
@@ -701,7 +714,7 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
     last.status AS "lastStatus", last.error AS "lastError",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
@@ -815,7 +828,9 @@ RETURNING 1;
 SELECT forget_webhooks($1::integer, $2::integer) AS count;
 
 -- FREE_KEYS
-WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine),
+WITH alone AS MATERIALIZED (
+  SELECT pg_try_advisory_xact_lock(7770002, 'events'::regclass::integer) AS mine
+),
 page AS MATERIALIZED (
   SELECT id, account_id, event, producer_id FROM events
   WHERE (SELECT mine FROM alone) AND id > $1::uuid AND id < $2::uuid
@@ -1090,6 +1105,7 @@ FROM (
 
 -- RECORD(…), prepared as pending.record.20454
 WITH
+clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
   SELECT d.id FROM unnest((SELECT $1::uuid[])) AS j(id)
@@ -1120,11 +1136,11 @@ recorded AS (
     reason = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.reason ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($17::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($18::text[])[width_bucket(d.id, $1::uuid[])] END END,
     next_attempt_at = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE CASE
       WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending'
-        THEN greatest(now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($20::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($21::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000), CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
+        THEN greatest(((SELECT utc FROM clock) + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($20::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($21::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000)) AT TIME ZONE 'UTC', CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
     END END,
     not_before = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN CASE
       WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending'
-        THEN greatest(now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($20::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($21::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000), CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
+        THEN greatest(((SELECT utc FROM clock) + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($20::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($21::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000)) AT TIME ZONE 'UTC', CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
     END END,
     -- A request to send it at once has had its attempt.
     immediate = false,
@@ -1132,7 +1148,7 @@ recorded AS (
     extra_attempts = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
     completed_at = CASE
       WHEN d.state = 'succeeded' THEN d.completed_at
-      WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN now()
+      WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN (SELECT at FROM clock)
     END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND (
     d.takes = ($3::integer[])[width_bucket(d.id, $1::uuid[])] AND (d.state = 'succeeded'
@@ -1145,6 +1161,7 @@ SELECT id FROM found;
 
 -- RECORD_PLACE(…), prepared as pending.record-place.20454
 WITH
+clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
   SELECT d.id, w.id AS webhook_id, d.id || ' ' || j.lease AS place
@@ -1184,11 +1201,11 @@ recorded AS (
     reason = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.reason ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($17::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($18::text[])[width_bucket(d.id, $1::uuid[])] END END,
     next_attempt_at = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE CASE
       WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending'
-        THEN greatest(now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000), CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
+        THEN greatest(((SELECT utc FROM clock) + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000)) AT TIME ZONE 'UTC', CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
     END END,
     not_before = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN CASE
       WHEN d.state <> 'succeeded' AND CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END = 'pending'
-        THEN greatest(now() + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000), CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
+        THEN greatest(((SELECT utc FROM clock) + make_interval(secs => CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($19::float8[])[width_bucket(d.id, $1::uuid[])] ELSE ($20::float8[])[width_bucket(d.id, $1::uuid[])] END / 1000)) AT TIME ZONE 'UTC', CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN d.resumes_at END)
     END END,
     -- A request to send it at once has had its attempt.
     immediate = false,
@@ -1196,7 +1213,7 @@ recorded AS (
     extra_attempts = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
     completed_at = CASE
       WHEN d.state = 'succeeded' THEN d.completed_at
-      WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN now()
+      WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN (SELECT at FROM clock)
     END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND (
     d.takes = ($2::integer[])[width_bucket(d.id, $1::uuid[])] AND (d.state = 'succeeded'
@@ -1208,12 +1225,13 @@ recorded AS (
 SELECT id FROM found WHERE webhook_id IS NOT NULL;
 
 -- REDELIVER
+WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc)
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
   immediate = false, replayed = false, resumes_at = NULL, extra_attempts = NULL,
   generation = w.generation,
   -- In an ordered subscription, it keeps its place, and so comes before later ones.
-  next_attempt_at = CASE WHEN w.ordered THEN d.created_at ELSE coalesce(lease.ends, now()) END,
+  next_attempt_at = CASE WHEN w.ordered THEN d.created_at ELSE coalesce(lease.ends, (SELECT at FROM clock)) END,
   not_before = NULL, claimed_until = lease.ends,
   takes = d.takes + (lease.ends IS NOT NULL)::integer
 FROM webhooks w CROSS JOIN LATERAL (
@@ -1222,12 +1240,13 @@ FROM webhooks w CROSS JOIN LATERAL (
 WHERE d.id = $3 AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
   AND (d.state <> 'pending' OR d.generation < w.generation)
   -- A cancelled delivery may still have an attempt in flight.
-  AND NOT coalesce(d.claimed_until > now(), false)
+  AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now())
 RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
   d.claimed_until IS NOT NULL AS queued;
 
 -- RELEASE(…), prepared as pending.release.20454
-WITH given AS MATERIALIZED (
+WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
+given AS MATERIALIZED (
   SELECT d.id FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
     SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
@@ -1237,12 +1256,12 @@ WITH given AS MATERIALIZED (
 )
 UPDATE deliveries d
 SET claimed_until = NULL,
-  next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) END,
-  not_before = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) ELSE d.not_before END
+  next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END,
+  not_before = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' ELSE d.not_before END
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid);
 
 -- RELEASE_PLACE(…), prepared as pending.release-place.20454
-WITH
+WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 given AS MATERIALIZED (
   SELECT d.id FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
@@ -1269,8 +1288,8 @@ freed AS (
 released AS (
   UPDATE deliveries d
   SET claimed_until = NULL,
-    next_attempt_at = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) END,
-    not_before = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN least(now(), d.claimed_until - make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000)) + make_interval(secs => ($4::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) END
+    next_attempt_at = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END,
+    not_before = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END
   WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
 )
 SELECT id FROM held WHERE webhook_id IS NOT NULL;
@@ -1290,7 +1309,7 @@ WHERE id = $5;
 
 -- SEND_NOW
 WITH found AS MATERIALIZED (
-  SELECT d.id, w.retry, w.ordered, coalesce(d.claimed_until > now(), false) AS is_leased
+  SELECT d.id, w.retry, w.ordered, (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AS is_leased, now() AS at
   FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
   WHERE d.id = $1 AND d.state = 'pending' AND w.enabled AND w.deleted_at IS NULL
     AND d.generation >= w.generation
@@ -1302,7 +1321,7 @@ SET immediate = true,
   resumes_at = CASE WHEN d.immediate THEN d.resumes_at
     ELSE coalesce(d.resumes_at, greatest(d.next_attempt_at, d.not_before)) END,
   -- In an ordered subscription, it keeps its place, and those behind it wait.
-  next_attempt_at = CASE WHEN w.is_leased OR w.ordered THEN d.next_attempt_at ELSE coalesce(lease.ends, now()) END,
+  next_attempt_at = CASE WHEN w.is_leased OR w.ordered THEN d.next_attempt_at ELSE coalesce(lease.ends, w.at) END,
   not_before = NULL,
   claimed_until = CASE WHEN w.is_leased THEN d.claimed_until ELSE lease.ends END,
   takes = d.takes + (lease.ends IS NOT NULL)::integer
@@ -1395,7 +1414,7 @@ WITH
 -- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
 -- other, whether they are of it alone or of its account.
 job AS MATERIALIZED (
-  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered,
+  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered, now() AS at,
     $1::boolean AND NOT EXISTS (
       SELECT FROM replay_parts o WHERE o.replay_id = r.id AND o.webhook_id <> w.id
     ) AS is_last
@@ -1410,7 +1429,7 @@ job AS MATERIALIZED (
 ),
 -- Skips deliveries whose state has changed since they were found.
 chosen AS MATERIALIZED (
-  SELECT d.id, d.state, job.present, job.ordered FROM job CROSS JOIN unnest($5::uuid[]) AS n(id)
+  SELECT d.id, d.state, job.present, job.ordered, job.at FROM job CROSS JOIN unnest($5::uuid[]) AS n(id)
   JOIN LATERAL (SELECT * FROM deliveries WHERE id = n.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE) d ON d.id = n.id
   WHERE d.state = ANY (job.states) AND (d.state <> 'pending' OR d.generation = job.present)
 ),
@@ -1421,16 +1440,16 @@ started AS (
     immediate = false, replayed = true, resumes_at = NULL, extra_attempts = NULL,
     generation = c.present,
     -- If a cancelled delivery still has an attempt in flight, that one is its first.
-    next_attempt_at = CASE WHEN c.ordered THEN d.created_at ELSE greatest(d.claimed_until, now()) END,
+    next_attempt_at = CASE WHEN c.ordered THEN d.created_at ELSE greatest(d.claimed_until, c.at) END,
     not_before = NULL,
-    claimed_until = CASE WHEN d.claimed_until > now() THEN d.claimed_until END
+    claimed_until = CASE WHEN d.claimed_until > c.at THEN d.claimed_until END
   FROM chosen c WHERE c.state <> 'pending' AND d.id = c.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
 ),
 -- Those that are due, or whose attempt is about to be made, come anyway.
 forwarded AS (
   UPDATE deliveries d
   SET resumes_at = coalesce(d.resumes_at, greatest(d.next_attempt_at, d.not_before)),
-    next_attempt_at = CASE WHEN c.ordered THEN d.created_at ELSE now() END, not_before = NULL
+    next_attempt_at = CASE WHEN c.ordered THEN d.created_at ELSE c.at END, not_before = NULL
   FROM chosen c WHERE c.state = 'pending' AND d.id = c.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
     AND greatest(d.next_attempt_at, d.not_before) > now() AND (d.claimed_until IS NULL OR d.claimed_until <= now())
 ),
@@ -1450,7 +1469,7 @@ ended AS (
 UPDATE replays r
 SET replayed = r.replayed + (SELECT count(*) FROM chosen),
   state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
-  completed_at = CASE WHEN job.is_last THEN now() END
+  completed_at = CASE WHEN job.is_last THEN job.at END
 FROM job WHERE r.id = job.id
 RETURNING r.id;
 
@@ -1575,7 +1594,7 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
     last.status AS "lastStatus", last.error AS "lastError",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
@@ -1741,7 +1760,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
     last.status AS "lastStatus", last.error AS "lastError",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
@@ -1813,7 +1832,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
     last.status AS "lastStatus", last.error AS "lastError",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
@@ -1883,7 +1902,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
     last.status AS "lastStatus", last.error AS "lastError",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
@@ -1954,7 +1973,7 @@ SELECT d.account_id AS "accountId", e.occurred_at AS "occurredAt", e.data, w.nam
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
     last.status AS "lastStatus", last.error AS "lastError",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
@@ -2034,7 +2053,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
     last.status AS "lastStatus", last.error AS "lastError",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
@@ -2114,7 +2133,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
     last.status AS "lastStatus", last.error AS "lastError",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
@@ -2185,7 +2204,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
     last.status AS "lastStatus", last.error AS "lastError",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR coalesce(d.claimed_until > now(), false) THEN NULL
+    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)

@@ -13,7 +13,10 @@ const IDLE_TIMEOUT = '15s';
 export const SET_TIMEOUTS = statement(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true),
   set_config('idle_in_transaction_session_timeout', '${IDLE_TIMEOUT}', true)`);
 
-const EXPIRED = `k.created_at <= now() - interval '24 hours'`;
+const LIFETIME = `interval '24 hours'`;
+
+/** `excluded` has the default of `created_at`, because Citus takes no now() here. */
+const IS_EXPIRED = `excluded.created_at - k.created_at >= ${LIFETIME}`;
 
 interface ClaimedKey {
   /** Null if the key is new, or has expired and so counts as new. */
@@ -29,9 +32,9 @@ export const CLAIM_KEY = statement<
 INSERT INTO idempotency_keys AS k (account_id, key, fingerprint)
 VALUES (@accountId, @key, @fingerprint)
 ON CONFLICT (account_id, key) DO UPDATE SET
-  fingerprint = CASE WHEN ${EXPIRED} THEN excluded.fingerprint ELSE k.fingerprint END,
-  href = CASE WHEN ${EXPIRED} THEN NULL ELSE k.href END,
-  created_at = CASE WHEN ${EXPIRED} THEN now() ELSE k.created_at END
+  fingerprint = CASE WHEN ${IS_EXPIRED} THEN excluded.fingerprint ELSE k.fingerprint END,
+  href = CASE WHEN ${IS_EXPIRED} THEN NULL ELSE k.href END,
+  created_at = CASE WHEN ${IS_EXPIRED} THEN excluded.created_at ELSE k.created_at END
 RETURNING href, fingerprint = @fingerprint AS same`);
 
 export const STORE_HREF = statement<{ accountId: string; key: string; href: string }>(
@@ -42,7 +45,7 @@ export const DELETE_EXPIRED_KEYS = prepared<{ limit: number }>(
   'idempotency-keys.delete-expired',
   `
 DELETE FROM idempotency_keys WHERE (account_id, key) IN (
-  SELECT account_id, key FROM idempotency_keys k WHERE ${EXPIRED}
+  SELECT account_id, key FROM idempotency_keys WHERE created_at <= now() - ${LIFETIME}
   ORDER BY created_at LIMIT @limit FOR UPDATE SKIP LOCKED
 )
 RETURNING 1`,

@@ -23,7 +23,10 @@ export { idsContinueAfterImport } from './database/id-ranges.js';
 export { GroupCommit } from './database/group-commit.js';
 export { migrate } from './database/migrate.js';
 export {
+  CLOCK,
+  CLOCK_TIME,
   type Given,
+  later,
   type NoValues,
   prepared,
   type RowOf,

@@ -37,7 +37,7 @@ WITH gone AS (
 )
 INSERT INTO processes (id, kind, version, in_flight, cpu_percent, memory_bytes)
 VALUES (@id, @kind, @version, @inFlight::integer, @cpuPercent::integer, @memoryBytes::bigint)
-ON CONFLICT (id) DO UPDATE SET seen_at = now(), in_flight = excluded.in_flight,
+ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, in_flight = excluded.in_flight,
   cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes`,
 );
 

@@ -71,6 +71,16 @@ export function rowsFrom(arrays: Readonly<Record<string, string>>): string {
   return `unnest(${hidden.join(', ')})`;
 }
 
+/**
+ * A CTE for {@link CLOCK_TIME} and {@link later}, which replace `now()` where Citus takes immutable functions only: in the CASE
+ * or COALESCE of an UPDATE, and beside its columns.
+ */
+export const CLOCK = `clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc)`;
+export const CLOCK_TIME = '(SELECT at FROM clock)';
+/** The time after an interval from now. `timestamp + interval` is immutable, unlike `timestamptz + interval`. */
+export const later = (interval: string): string =>
+  `((SELECT utc FROM clock) + ${interval}) AT TIME ZONE 'UTC'`;
+
 /** A row whose columns are named like the members of `Thing`; NULL stands for an absent member. */
 export type RowOf<Thing> = {
   [Key in keyof Thing]-?: object extends Pick<Thing, Key> ? Thing[Key] | null : Thing[Key];

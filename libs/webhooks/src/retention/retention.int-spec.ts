@@ -234,7 +234,7 @@ it('leaves everything to another worker that is removing at the same time', asyn
   });
   const other = new pg.Client({ connectionString: database.url });
   await other.connect();
-  await other.query('BEGIN; SELECT pg_advisory_xact_lock(7770002)');
+  await other.query(`BEGIN; SELECT pg_advisory_xact_lock(7770002, 'events'::regclass::integer)`);
   const worker = await aWorker();
   await worker.run();
   expect(expired).toBe(0);

@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  CLOCK,
+  CLOCK_TIME,
   CONFIG,
   type Config,
   prepared,
@@ -79,12 +81,13 @@ SELECT * FROM made`);
 
 /** Restarts the schedule under the subscription's present generation. */
 export const REDELIVER = statement<Queueing & { id: string }, StartedRow>(`
+WITH ${CLOCK}
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
   immediate = false, replayed = false, resumes_at = NULL, extra_attempts = NULL,
   generation = w.generation,
   -- In an ordered subscription, it keeps its place, and so comes before later ones.
-  next_attempt_at = CASE WHEN w.ordered THEN d.created_at ELSE coalesce(lease.ends, now()) END,
+  next_attempt_at = CASE WHEN w.ordered THEN d.created_at ELSE coalesce(lease.ends, ${CLOCK_TIME}) END,
   not_before = NULL, claimed_until = lease.ends,
   takes = d.takes + ${NUMBER_OF_LEASE}
 FROM webhooks w CROSS JOIN ${queueLease(IS_FREE)}
@@ -102,7 +105,7 @@ RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
  */
 export const SEND_NOW = statement<Queueing & { id: string }, StartedRow>(`
 WITH found AS MATERIALIZED (
-  SELECT d.id, w.retry, w.ordered, ${IS_LEASED} AS is_leased
+  SELECT d.id, w.retry, w.ordered, ${IS_LEASED} AS is_leased, now() AS at
   FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
   WHERE d.id = @id AND d.state = 'pending' AND w.enabled AND w.deleted_at IS NULL
     AND d.generation >= w.generation
@@ -114,7 +117,7 @@ SET immediate = true,
   resumes_at = CASE WHEN d.immediate THEN d.resumes_at
     ELSE coalesce(d.resumes_at, greatest(d.next_attempt_at, d.not_before)) END,
   -- In an ordered subscription, it keeps its place, and those behind it wait.
-  next_attempt_at = CASE WHEN w.is_leased OR w.ordered THEN d.next_attempt_at ELSE coalesce(lease.ends, now()) END,
+  next_attempt_at = CASE WHEN w.is_leased OR w.ordered THEN d.next_attempt_at ELSE coalesce(lease.ends, w.at) END,
   not_before = NULL,
   claimed_until = CASE WHEN w.is_leased THEN d.claimed_until ELSE lease.ends END,
   takes = d.takes + ${NUMBER_OF_LEASE}

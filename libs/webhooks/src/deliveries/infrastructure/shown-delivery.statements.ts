@@ -32,7 +32,7 @@ const END = `CASE WHEN d.state = 'pending' AND (${IS_OUTDATED}) THEN ${OFF_REASO
     END AS "completedAt"`;
 
 /** Whether a worker or the queue has leased the delivery, so that no other may send it. */
-export const IS_LEASED = `coalesce(d.claimed_until > now(), false)`;
+export const IS_LEASED = `(d.claimed_until IS NOT NULL AND d.claimed_until > now())`;
 
 /** Bounds of ids: those of a delivery do not prune the partitions of other tables. */
 interface Bounds {

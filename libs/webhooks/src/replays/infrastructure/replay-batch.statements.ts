@@ -51,7 +51,7 @@ WITH
 -- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
 -- other, whether they are of it alone or of its account.
 job AS MATERIALIZED (
-  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered,
+  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered, now() AS at,
     @isEnd::boolean AND NOT EXISTS (
       SELECT FROM replay_parts o WHERE o.replay_id = r.id AND o.webhook_id <> w.id
     ) AS is_last
@@ -81,7 +81,7 @@ ended AS (
 UPDATE replays r
 SET replayed = r.replayed + (SELECT count(*) FROM chosen),
   state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
-  completed_at = CASE WHEN job.is_last THEN now() END
+  completed_at = CASE WHEN job.is_last THEN job.at END
 FROM job WHERE r.id = job.id
 RETURNING r.id`;
 
@@ -94,7 +94,7 @@ export function continueReplay(span: Span) {
   return statement<ReplayBatch & { deliveryIds: string[] }, { id: string }>(
     progressWith(`-- Skips deliveries whose state has changed since they were found.
 chosen AS MATERIALIZED (
-  SELECT d.id, d.state, job.present, job.ordered FROM job CROSS JOIN unnest(@deliveryIds::uuid[]) AS n(id)
+  SELECT d.id, d.state, job.present, job.ordered, job.at FROM job CROSS JOIN unnest(@deliveryIds::uuid[]) AS n(id)
   ${joinDeliveryByKey('n.id', { lock: 'FOR UPDATE', span })}
   WHERE d.state = ANY (job.states) AND (d.state <> 'pending' OR d.generation = job.present)
 ),
@@ -105,16 +105,16 @@ started AS (
     immediate = false, replayed = true, resumes_at = NULL, extra_attempts = NULL,
     generation = c.present,
     -- If a cancelled delivery still has an attempt in flight, that one is its first.
-    next_attempt_at = CASE WHEN c.ordered THEN d.created_at ELSE greatest(d.claimed_until, now()) END,
+    next_attempt_at = CASE WHEN c.ordered THEN d.created_at ELSE greatest(d.claimed_until, c.at) END,
     not_before = NULL,
-    claimed_until = CASE WHEN d.claimed_until > now() THEN d.claimed_until END
+    claimed_until = CASE WHEN d.claimed_until > c.at THEN d.claimed_until END
   FROM chosen c WHERE c.state <> 'pending' AND d.id = c.id AND ${within('d.id', span)}
 ),
 -- Those that are due, or whose attempt is about to be made, come anyway.
 forwarded AS (
   UPDATE deliveries d
   SET resumes_at = coalesce(d.resumes_at, greatest(d.next_attempt_at, d.not_before)),
-    next_attempt_at = CASE WHEN c.ordered THEN d.created_at ELSE now() END, not_before = NULL
+    next_attempt_at = CASE WHEN c.ordered THEN d.created_at ELSE c.at END, not_before = NULL
   FROM chosen c WHERE c.state = 'pending' AND d.id = c.id AND ${within('d.id', span)}
     AND greatest(d.next_attempt_at, d.not_before) > now() AND (d.claimed_until IS NULL OR d.claimed_until <= now())
 )`),

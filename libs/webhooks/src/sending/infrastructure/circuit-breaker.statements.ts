@@ -1,5 +1,5 @@
 import { recordBySystem } from '#libs/identity';
-import { prepared } from '#libs/runtime';
+import { CLOCK, CLOCK_TIME, later, prepared } from '#libs/runtime';
 import {
   type Decision,
   type Health,
@@ -76,7 +76,8 @@ interface CarriedOut {
 export const CARRY_OUT = prepared<ReturnType<typeof decisionValues>, CarriedOut>(
   'verdicts.carry-out',
   `
-WITH decided AS MATERIALIZED (
+WITH ${CLOCK},
+decided AS MATERIALIZED (
   SELECT * FROM unnest(@webhookIds::bigint[], @targetVersions::integer[], @stored::text[],
     @failures::integer[], @openings::integer[], @failing::text[], @openMs::float8[],
     @holdMs::float8[], @off::text[], @backlog::boolean[], @notices::text[])
@@ -85,20 +86,22 @@ WITH decided AS MATERIALIZED (
 ),
 -- Only subscriptions with unchanged health. Skips locked rows instead of waiting.
 locked AS MATERIALIZED (
-  SELECT w.id, w.failing_since FROM decided d JOIN webhooks w ON w.id = d.webhook_id
-  WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL
-    AND ${STORED} = d.stored
-  FOR NO KEY UPDATE OF w SKIP LOCKED
+  SELECT w.id, w.failing_since FROM decided d CROSS JOIN LATERAL (
+    SELECT id, failing_since FROM webhooks w
+    WHERE w.id = d.webhook_id AND w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL
+      AND ${STORED} = d.stored
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) w
 ),
 changed AS (
   UPDATE webhooks w
   SET failures = coalesce(d.failures, w.failures),
     openings = coalesce(d.openings, w.openings),
     failing_since = CASE WHEN d.failures IS NULL OR d.failing = 'kept' THEN w.failing_since
-      WHEN d.failing = 'now' THEN now() END,
+      WHEN d.failing = 'now' THEN ${CLOCK_TIME} END,
     open_until = CASE WHEN d.failures IS NULL THEN w.open_until
-      ELSE now() + make_interval(secs => d.open_ms / 1000) END,
-    hold_until = greatest(w.hold_until, now() + make_interval(secs => d.hold_ms / 1000)),
+      ELSE ${later('make_interval(secs => d.open_ms / 1000)')} END,
+    hold_until = greatest(w.hold_until, ${later('make_interval(secs => d.hold_ms / 1000)')}),
     backlog = w.backlog OR d.backlog,
     ${assignedWhere('d.off', {
       gone: { ...switchedOff('gone'), ...REVISED },
@@ -106,15 +109,18 @@ changed AS (
     })}
   FROM decided d JOIN locked l ON l.id = d.webhook_id
   WHERE w.id = d.webhook_id
-  RETURNING w.id, w.account_id, d.off,
-    CASE WHEN d.notice IS NOT NULL THEN tell_of_webhook(w.id, d.notice, l.failing_since,
-      CASE WHEN d.open_ms IS NOT NULL THEN ${DISABLES_AT} END)
-    END AS told_by
+  RETURNING w.id, w.account_id, w.failing_since, w.open_until, d.open_ms, d.off, d.notice, l.failing_since AS since
+),
+told AS MATERIALIZED (
+  SELECT w.id, tell_of_webhook(w.id, w.notice, w.since,
+    CASE WHEN w.open_ms IS NOT NULL THEN ${DISABLES_AT} END) AS event_id
+  FROM changed w WHERE w.notice IS NOT NULL
 ),
 recorded AS (
   ${recordBySystem(SWITCHED_OFF, 'changed WHERE off IS NOT NULL')}
 )
-SELECT w.id, c.id IS NOT NULL AS done, ${HEALTH} AS health, c.told_by AS "toldBy"
+SELECT w.id, c.id IS NOT NULL AS done, ${HEALTH} AS health,
+  (SELECT event_id FROM told WHERE id = w.id) AS "toldBy"
 FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.id = w.id
 WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL`,
 );

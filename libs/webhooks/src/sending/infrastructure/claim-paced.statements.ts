@@ -1,4 +1,4 @@
-import { rowsFrom } from '#libs/runtime';
+import { CLOCK, later, rowsFrom } from '#libs/runtime';
 import { ofDay, withinDays } from '../../partitions/partition-days.js';
 import {
   IS_OFF,
@@ -41,7 +41,7 @@ const HAS_ORDER = `state = 'pending' AND (NOT immediate OR resumes_at IS NOT NUL
 export const CLAIM_PACED = ofDay<Claims & { behind: string[] }, ClaimedRow>(
   'pending.claim-paced',
   (day) => `
-WITH
+WITH ${CLOCK},
 locked AS MATERIALIZED (
   SELECT w.*, a.most, greatest(w.paced_until, now() - ${CREDIT}) AS base,
     now() - make_interval(secs => a.due_for_ms / 1000) AS oldest
@@ -115,12 +115,13 @@ leased AS (
   -- In an ordered subscription, next_attempt_at is the place in the order.
   SET takes = d.takes + 1, claimed_until = now() + ${LEASE},
     next_attempt_at = CASE WHEN (SELECT ordered FROM asked WHERE id = d.webhook_id)
-      THEN d.next_attempt_at ELSE now() + ${LEASE} END
+      THEN d.next_attempt_at ELSE ${later(LEASE)} END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND NOT is_off)) AND ${withinDays('d.id', day)}
   RETURNING ${LEASED}
 ),
 counted AS MATERIALIZED (
   SELECT w.*, taken.count AS taken,
+    w.base + make_interval(secs => coalesce(taken.count / w.max_per_second::float8, 0)) AS next,
     coalesce(w.live, '{}') || coalesce(taken.places, '{}') AS places,
     w.id = ANY (ARRAY(SELECT webhook_id FROM found WHERE NOT fits)) AS exceeds
   FROM asked w CROSS JOIN LATERAL (
@@ -130,7 +131,7 @@ counted AS MATERIALIZED (
 ),
 paced AS (
   UPDATE webhooks w
-  SET paced_until = c.base + make_interval(secs => coalesce(c.taken / c.max_per_second::float8, 0)),
+  SET paced_until = c.next,
     in_flight = CASE WHEN c.ordered OR c.max_concurrent IS NOT NULL THEN c.places END,
     pace_waits = c.exceeds
   FROM counted c WHERE w.id = c.id AND (c.taken > 0 OR c.exceeds <> c.pace_waits)

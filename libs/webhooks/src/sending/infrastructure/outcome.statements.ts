@@ -1,4 +1,4 @@
-import { rowsFrom } from '#libs/runtime';
+import { CLOCK, CLOCK_TIME, later, rowsFrom } from '#libs/runtime';
 import { elementOfDelivery, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
 import { freed, IS_ORDERED, LOCK_SUBSCRIPTION, placeOf } from './places.statements.js';
@@ -64,7 +64,7 @@ const KEEPS_STATE = `(d.state = 'succeeded' OR d.state = 'cancelled' AND ${OUTCO
 /** When a delivery is tried again; null if it is not. */
 const RETRY_AT = `CASE
       WHEN d.state <> 'succeeded' AND ${STATE} = 'pending'
-        THEN greatest(now() + make_interval(secs => ${DELAY_MS} / 1000), CASE WHEN ${RESUMES} THEN d.resumes_at END)
+        THEN greatest(${later(`make_interval(secs => ${DELAY_MS} / 1000)`)}, CASE WHEN ${RESUMES} THEN d.resumes_at END)
     END`;
 
 /** Assigns when a delivery is tried again. In an ordered subscription, it waits for that at its place. */
@@ -118,6 +118,7 @@ function record(
 ): string {
   return `
 WITH
+${CLOCK},
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
   ${of.found}
@@ -149,7 +150,7 @@ recorded AS (
     extra_attempts = CASE WHEN ${RESUMES} THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
     completed_at = CASE
       WHEN d.state = 'succeeded' THEN d.completed_at
-      WHEN ${STATE} <> 'pending' OR d.state = 'cancelled' THEN now()
+      WHEN ${STATE} <> 'pending' OR d.state = 'cancelled' THEN ${CLOCK_TIME}
     END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND ${withinDays('d.id', day)} AND ${IS_RECORDABLE}
 )

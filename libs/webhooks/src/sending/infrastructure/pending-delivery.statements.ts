@@ -1,5 +1,5 @@
 import type { Sealed } from '#libs/kernel';
-import { prepared, type RowOf, rowsFrom } from '#libs/runtime';
+import { CLOCK, later, prepared, type RowOf, rowsFrom } from '#libs/runtime';
 import type { Pace } from '../domain/due-schedule.js';
 import type { KnownHealth, LeasedDelivery, OpenTarget } from '../domain/pending-deliveries.js';
 import { IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
@@ -201,19 +201,21 @@ export const CLAIM_IMMEDIATE = ofDay<Claims, ClaimedRow>('pending.claim-immediat
     day,
     'immediate',
     '@probes::bigint[] IS NOT NULL',
-    `CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE now() + ${LEASE} END`,
+    `CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE ${later(LEASE)} END`,
+    `${CLOCK},`,
   ),
 );
 
-/** @param ofLeased `next_attempt_at` of a leased delivery */
+/** @param ofLeased `next_attempt_at` of a leased delivery; `further`: CTEs that it needs */
 function claim(
   day: Day,
   isAskedFor: string,
   mayBeSent: string,
   ofLeased = `now() + ${LEASE}`,
+  further = '',
 ): string {
   return `
-WITH
+WITH ${further}
 -- Due deliveries without a lease; skips locked rows.
 judged AS MATERIALIZED (
   SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired

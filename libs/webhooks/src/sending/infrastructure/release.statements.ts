@@ -1,3 +1,4 @@
+import { CLOCK, CLOCK_TIME, later } from '#libs/runtime';
 import { elementOfDelivery } from '../../partitions/row-lookups.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
 import { IS_SENT_AT_PLACE, LEASE, type Leases, LEASES } from './pending-delivery.statements.js';
@@ -5,9 +6,10 @@ import { freed, IS_ORDERED, LOCK_SUBSCRIPTION, placeOf } from './places.statemen
 
 type Releases = Leases & { delaysMs: number[]; timeoutMs: number };
 
-/** When the lease of delivery `d` began. It is due again from then on, so that it keeps its place. */
-const LEASED_AT = `least(now(), d.claimed_until - ${LEASE})`;
+/** Since when delivery `d` has been leased. It is due again from then on, so that it keeps its place. */
+const LEASED_FOR = `greatest(interval '0', ${CLOCK_TIME} - d.claimed_until + ${LEASE})`;
 const DELAY = `make_interval(secs => ${elementOfDelivery('@delaysMs::float8[]')} / 1000)`;
+const DUE_AT = later(`${DELAY} - ${LEASED_FOR}`);
 
 /** Deliveries whose lease has this number and has not ended. */
 const stillLeased = (day: Day): string => `${LEASES} AS j(id, lease)
@@ -21,13 +23,14 @@ const stillLeased = (day: Day): string => `${LEASES} AS j(id, lease)
 export const RELEASE = ofDay<Releases>(
   'pending.release',
   (day) => `
-WITH given AS MATERIALIZED (
+WITH ${CLOCK},
+given AS MATERIALIZED (
   SELECT d.id FROM ${stillLeased(day)}
 )
 UPDATE deliveries d
 SET claimed_until = NULL,
-  next_attempt_at = CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE ${LEASED_AT} + ${DELAY} END,
-  not_before = CASE WHEN ${IS_SENT_AT_PLACE} THEN ${LEASED_AT} + ${DELAY} ELSE d.not_before END
+  next_attempt_at = CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE ${DUE_AT} END,
+  not_before = CASE WHEN ${IS_SENT_AT_PLACE} THEN ${DUE_AT} ELSE d.not_before END
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
 );
 
@@ -38,7 +41,7 @@ WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
 export const RELEASE_PLACE = ofDay<Releases, { id: string }>(
   'pending.release-place',
   (day) => `
-WITH
+WITH ${CLOCK},
 given AS MATERIALIZED (
   SELECT d.id FROM ${stillLeased(day)}
 ),
@@ -54,8 +57,8 @@ ${freed('held')},
 released AS (
   UPDATE deliveries d
   SET claimed_until = NULL,
-    next_attempt_at = CASE WHEN ${IS_ORDERED} THEN d.created_at ELSE ${LEASED_AT} + ${DELAY} END,
-    not_before = CASE WHEN ${IS_ORDERED} THEN ${LEASED_AT} + ${DELAY} END
+    next_attempt_at = CASE WHEN ${IS_ORDERED} THEN d.created_at ELSE ${DUE_AT} END,
+    not_before = CASE WHEN ${IS_ORDERED} THEN ${DUE_AT} END
   WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}
 )
 SELECT id FROM held WHERE webhook_id IS NOT NULL`,

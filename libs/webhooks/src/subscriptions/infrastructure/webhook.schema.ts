@@ -1,5 +1,5 @@
 import { EntitySchema, type QueryDeepPartialEntity } from 'typeorm';
-import { identityColumn } from '#libs/runtime';
+import { CLOCK_TIME, identityColumn } from '#libs/runtime';
 import { Webhook } from '../domain/webhook.js';
 import { NEXT, NOW } from '../domain/subscription-life.js';
 import { Filter } from '../../event-kinds/domain/filter.js';
@@ -91,14 +91,15 @@ export function typeOrmValues(values: Values): QueryDeepPartialEntity<Webhook> {
 
 /**
  * Assignments for an UPDATE of `webhooks w`: the columns get the values of the case whose name the
- * expression yields, or stay if no case matches. All cases have the same columns.
+ * expression yields, or stay if no case matches. All cases have the same columns. The statement has {@link CLOCK_TIME}.
  */
 export function assignedWhere(expression: string, cases: Readonly<Record<string, Values>>): string {
   const columns = Object.keys(Object.values(cases)[0] ?? {}) as (keyof Webhook)[];
   const assignments = columns.map((property) => {
     const column = columnOf(property);
     const whens = Object.entries(cases).map(
-      ([name, values]) => `WHEN '${name}' THEN ${sqlOf(property, values[property], 'w.')}`,
+      ([name, values]) =>
+        `WHEN '${name}' THEN ${sqlOf(property, values[property], { row: 'w.', now: CLOCK_TIME })}`,
     );
     return `${column} = CASE ${expression} ${whens.join(' ')} ELSE w.${column} END`;
   });
@@ -112,8 +113,8 @@ function columnOf(property: keyof Webhook): string {
 }
 
 /** SQL for a value from `subscription-life.ts`. No client input reaches this function. */
-function sqlOf(property: keyof Webhook, value: unknown, row = ''): string {
-  if (value === NOW) return 'now()';
+function sqlOf(property: keyof Webhook, value: unknown, { row = '', now = 'now()' } = {}): string {
+  if (value === NOW) return now;
   if (value === NEXT) return `${row}${columnOf(property)} + 1`;
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'string' && /^\w+$/.test(value)) return `'${value}'`;
