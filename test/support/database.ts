@@ -68,7 +68,13 @@ async function create(
   await migrate(config, contextSchemas, { print: (line) => told.push(line) });
   // What migrate asks an administrator to run.
   await asAdmin(...told.flatMap((line) => / to run: (.*)$/.exec(line)?.[1] ?? []));
-  const pool = new pg.Pool({ connectionString: url, max: 5 });
+  // The roles of the processes have this as their setting.
+  const path = settings.DATABASE_SCHEMA;
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 5,
+    ...(path !== undefined && { options: `-c search_path=${path}` }),
+  });
   pool.on('error', () => undefined);
   return {
     url,

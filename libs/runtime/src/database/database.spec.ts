@@ -26,6 +26,7 @@ let settings: CurrentSettings;
 let failure: object | undefined;
 let answer: object | undefined;
 let database: Database;
+let databaseOfTwo: Database;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   [settings, failure, answer] = [FIT, undefined, undefined];
@@ -37,7 +38,9 @@ beforeEach(() => {
   const source = { driver: { master: { query } } } as unknown as DataSource;
   const log = { warn: vi.fn(), info: vi.fn() } as unknown as Log;
   const config = { DATABASE_PREPARED_STATEMENTS: true } as Config;
-  database = new Database(source, new Metrics(), log, config);
+  const make = (schema?: string) =>
+    new Database(source, new Metrics(), log, { ...config, DATABASE_SCHEMA: schema });
+  [database, databaseOfTwo] = [make(), make('two')];
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -67,6 +70,27 @@ describe('whether PostgreSQL can be used', () => {
   ])('is granted with %s', async (_what, change) => {
     settings = { ...FIT, ...change };
     await database.check();
+  });
+
+  const withPath = (search_path: string) => ({ now: { ...FIT.now, search_path } });
+
+  it.each([
+    ['of another schema', {}],
+    ['of another schema, without any tables', { schema: null, isOnPath: false }],
+    ['that finds other tables first', withPath('public, two')],
+    ['that will lead elsewhere', { schema: 'two', ...withPath('two'), next: { search_path: 'a' } }],
+  ])('is denied with a search path %s', async (_what, change) => {
+    settings = { ...FIT, ...change };
+    await expect(databaseOfTwo.check()).rejects.toThrow('has to have the schema "two"');
+  });
+
+  it.each([
+    ['its tables', { schema: 'two' }],
+    ['none of its tables yet', { schema: null, isOnPath: false }],
+    ['only tables of another schema, which it does not find', { isOnPath: false }],
+  ])('is granted with the search path of its schema and %s', async (_what, change) => {
+    settings = { ...FIT, ...withPath('two'), ...change };
+    await databaseOfTwo.check();
   });
 
   it.each([
