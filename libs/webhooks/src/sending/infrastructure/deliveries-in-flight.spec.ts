@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LoopPacer, UnreadableSecretError } from '#libs/kernel';
-import { ShortageError } from '#libs/outbound';
 import type { Config, Log, Processes } from '#libs/runtime';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
 import {
@@ -227,7 +226,8 @@ describe.each(WAYS)('a delivery %s', (_way, run) => {
   });
 
   it('writes no line of its own when its call fails because this host lacks resources', async () => {
-    vi.spyOn(target, 'post').mockRejectedValueOnce(new ShortageError(new Error('EMFILE')));
+    const cause = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
+    vi.spyOn(target, 'post').mockRejectedValueOnce(new Error('a shortage', { cause }));
     expect(await run(aLeasedDelivery())).toBeUndefined();
     expect(logged).toEqual([]);
     await isAsBefore();
@@ -275,5 +275,13 @@ it.each<[string, () => void]>([
 ])('a job whose delivery %s holds no slot', async (_what, breakIt) => {
   breakIt();
   expect(await runQueued(aLeasedDelivery())).toBeUndefined();
+  await isAsBefore();
+});
+
+it('writes no line for a job whose delivery cannot be loaded because this host lacks resources', async () => {
+  const noConnection = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
+  vi.spyOn(pending, 'load').mockRejectedValueOnce(noConnection);
+  expect(await runQueued(aLeasedDelivery())).toBeUndefined();
+  expect(logged).toEqual([]);
   await isAsBefore();
 });

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ShortageError } from '#libs/outbound';
-import { CONFIG, type Config, Log, Processes, Tracing } from '#libs/runtime';
+import { CONFIG, type Config, Log, Processes, shortageOf, Tracing } from '#libs/runtime';
 import { AttemptTrace, type RunResult, type Sent } from '../domain/delivery-runner.js';
 import { type LeasedDelivery, RefusedOutcomeError } from '../domain/pending-deliveries.js';
 import { PROCESS_SPAN } from '../../queue/infrastructure/delivery-queues.js';
@@ -73,7 +72,7 @@ export class DeliveriesInFlight {
       this.count('interrupted');
       if (error instanceof RefusedOutcomeError) this.metrics.outcomeRefused();
       // The log says once that the host lacks resources, not for every delivery that waits for them.
-      if (!(error instanceof ShortageError)) {
+      if (shortageOf(error) === undefined) {
         this.log.error({ err: error, delivery: id }, 'attempt was interrupted');
       }
       return undefined;
