@@ -498,9 +498,7 @@ made AS (
   FROM counted e
     JOIN webhooks w ON w.id = $2 AND w.account_id = e.account_id AND w.enabled
       AND w.deleted_at IS NULL
-    CROSS JOIN LATERAL (
-  SELECT CASE WHEN $3::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000) END AS ends
-) lease
+    CROSS JOIN LATERAL (SELECT CASE WHEN $3::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000) END AS ends) lease
   WHERE (SELECT count(*) FROM (SELECT id FROM deliveries
     WHERE webhook_id BETWEEN $2::bigint AND $2::bigint
       AND id BETWEEN $5::uuid AND $6::uuid AND event_id = $1
@@ -526,9 +524,7 @@ INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
   next_attempt_at, claimed_until, takes, created_at)
 SELECT new_uuid(now(), 2), sample.id, w.id, w.account_id, w.event, w.generation, true,
   coalesce(lease.ends, now()), lease.ends, (lease.ends IS NOT NULL)::integer, now()
-FROM w CROSS JOIN sample CROSS JOIN LATERAL (
-  SELECT CASE WHEN $5::boolean AND true THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000) END AS ends
-) lease
+FROM w CROSS JOIN sample CROSS JOIN LATERAL (SELECT CASE WHEN $5::boolean AND true THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000) END AS ends) lease
 RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
   claimed_until IS NOT NULL AS queued;
 
@@ -1225,22 +1221,24 @@ recorded AS (
 SELECT id FROM found WHERE webhook_id IS NOT NULL;
 
 -- REDELIVER
-WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc)
+WITH lease AS MATERIALIZED (
+  SELECT w.generation, w.ordered, now() AS at, CASE WHEN $1::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $2::float8) + 15000) / 1000) END AS ends
+  FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
+  WHERE d.id = $3 AND w.enabled AND w.deleted_at IS NULL
+    AND (d.state <> 'pending' OR d.generation < w.generation)
+    -- A cancelled delivery may still have an attempt in flight.
+    AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now())
+  FOR NO KEY UPDATE OF d
+)
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
   immediate = false, replayed = false, resumes_at = NULL, extra_attempts = NULL,
-  generation = w.generation,
+  generation = lease.generation,
   -- In an ordered subscription, it keeps its place, and so comes before later ones.
-  next_attempt_at = CASE WHEN w.ordered THEN d.created_at ELSE coalesce(lease.ends, (SELECT at FROM clock)) END,
+  next_attempt_at = CASE WHEN lease.ordered THEN d.created_at ELSE coalesce(lease.ends, lease.at) END,
   not_before = NULL, claimed_until = lease.ends,
   takes = d.takes + (lease.ends IS NOT NULL)::integer
-FROM webhooks w CROSS JOIN LATERAL (
-  SELECT CASE WHEN $1::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $2::float8) + 15000) / 1000) END AS ends
-) lease
-WHERE d.id = $3 AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
-  AND (d.state <> 'pending' OR d.generation < w.generation)
-  -- A cancelled delivery may still have an attempt in flight.
-  AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now())
+FROM lease WHERE d.id = $3
 RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
   d.claimed_until IS NOT NULL AS queued;
 
@@ -1308,10 +1306,10 @@ UPDATE webhooks SET secret = $1, public_key = $2, retired_secrets = coalesce((
 WHERE id = $5;
 
 -- SEND_NOW
-WITH found AS MATERIALIZED (
-  SELECT d.id, w.retry, w.ordered, (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AS is_leased, now() AS at
+WITH lease AS MATERIALIZED (
+  SELECT w.ordered, (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AS is_leased, now() AS at, CASE WHEN $1::boolean AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $2::float8) + 15000) / 1000) END AS ends
   FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
-  WHERE d.id = $1 AND d.state = 'pending' AND w.enabled AND w.deleted_at IS NULL
+  WHERE d.id = $3 AND d.state = 'pending' AND w.enabled AND w.deleted_at IS NULL
     AND d.generation >= w.generation
   FOR NO KEY UPDATE OF d
 )
@@ -1321,14 +1319,12 @@ SET immediate = true,
   resumes_at = CASE WHEN d.immediate THEN d.resumes_at
     ELSE coalesce(d.resumes_at, greatest(d.next_attempt_at, d.not_before)) END,
   -- In an ordered subscription, it keeps its place, and those behind it wait.
-  next_attempt_at = CASE WHEN w.is_leased OR w.ordered THEN d.next_attempt_at ELSE coalesce(lease.ends, w.at) END,
+  next_attempt_at = CASE WHEN lease.is_leased OR lease.ordered THEN d.next_attempt_at
+    ELSE coalesce(lease.ends, lease.at) END,
   not_before = NULL,
-  claimed_until = CASE WHEN w.is_leased THEN d.claimed_until ELSE lease.ends END,
+  claimed_until = CASE WHEN lease.is_leased THEN d.claimed_until ELSE lease.ends END,
   takes = d.takes + (lease.ends IS NOT NULL)::integer
-FROM found w CROSS JOIN LATERAL (
-  SELECT CASE WHEN $2::boolean AND NOT w.is_leased THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $3::float8) + 15000) / 1000) END AS ends
-) lease
-WHERE d.id = $1
+FROM lease WHERE d.id = $3
 RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
   lease.ends IS NOT NULL AS queued;
 

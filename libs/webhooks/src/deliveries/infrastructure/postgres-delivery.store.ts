@@ -1,7 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  CLOCK,
-  CLOCK_TIME,
   CONFIG,
   type Config,
   prepared,
@@ -47,9 +45,9 @@ interface Queueing {
 export type StartedRow = QueuedDelivery & { queued: boolean };
 
 /** The end of the lease with which a delivery to subscription `w` goes onto the queue at once, if it may. */
-const queueLease = (may: string): string => `LATERAL (
-  SELECT CASE WHEN @hasRoom::boolean AND ${may} THEN now() + ${leaseOf('w.retry')} END AS ends
-) lease`;
+const leaseEnds = (may: string): string =>
+  `CASE WHEN @hasRoom::boolean AND ${may} THEN now() + ${leaseOf('w.retry')} END AS ends`;
+const queueLease = (may: string): string => `LATERAL (SELECT ${leaseEnds(may)}) lease`;
 
 const NUMBER_OF_LEASE = '(lease.ends IS NOT NULL)::integer';
 
@@ -81,20 +79,24 @@ SELECT * FROM made`);
 
 /** Restarts the schedule under the subscription's present generation. */
 export const REDELIVER = statement<Queueing & { id: string }, StartedRow>(`
-WITH ${CLOCK}
+WITH lease AS MATERIALIZED (
+  SELECT w.generation, w.ordered, now() AS at, ${leaseEnds(IS_FREE)}
+  FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
+  WHERE d.id = @id AND w.enabled AND w.deleted_at IS NULL
+    AND (d.state <> 'pending' OR d.generation < w.generation)
+    -- A cancelled delivery may still have an attempt in flight.
+    AND NOT ${IS_LEASED}
+  FOR NO KEY UPDATE OF d
+)
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
   immediate = false, replayed = false, resumes_at = NULL, extra_attempts = NULL,
-  generation = w.generation,
+  generation = lease.generation,
   -- In an ordered subscription, it keeps its place, and so comes before later ones.
-  next_attempt_at = CASE WHEN w.ordered THEN d.created_at ELSE coalesce(lease.ends, ${CLOCK_TIME}) END,
+  next_attempt_at = CASE WHEN lease.ordered THEN d.created_at ELSE coalesce(lease.ends, lease.at) END,
   not_before = NULL, claimed_until = lease.ends,
   takes = d.takes + ${NUMBER_OF_LEASE}
-FROM webhooks w CROSS JOIN ${queueLease(IS_FREE)}
-WHERE d.id = @id AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
-  AND (d.state <> 'pending' OR d.generation < w.generation)
-  -- A cancelled delivery may still have an attempt in flight.
-  AND NOT ${IS_LEASED}
+FROM lease WHERE d.id = @id
 RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
   d.claimed_until IS NOT NULL AS queued`);
 
@@ -104,8 +106,8 @@ RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
  * outcome of that lease ends this, too.
  */
 export const SEND_NOW = statement<Queueing & { id: string }, StartedRow>(`
-WITH found AS MATERIALIZED (
-  SELECT d.id, w.retry, w.ordered, ${IS_LEASED} AS is_leased, now() AS at
+WITH lease AS MATERIALIZED (
+  SELECT w.ordered, ${IS_LEASED} AS is_leased, now() AS at, ${leaseEnds(`NOT ${IS_LEASED}`)}
   FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
   WHERE d.id = @id AND d.state = 'pending' AND w.enabled AND w.deleted_at IS NULL
     AND d.generation >= w.generation
@@ -117,12 +119,12 @@ SET immediate = true,
   resumes_at = CASE WHEN d.immediate THEN d.resumes_at
     ELSE coalesce(d.resumes_at, greatest(d.next_attempt_at, d.not_before)) END,
   -- In an ordered subscription, it keeps its place, and those behind it wait.
-  next_attempt_at = CASE WHEN w.is_leased OR w.ordered THEN d.next_attempt_at ELSE coalesce(lease.ends, w.at) END,
+  next_attempt_at = CASE WHEN lease.is_leased OR lease.ordered THEN d.next_attempt_at
+    ELSE coalesce(lease.ends, lease.at) END,
   not_before = NULL,
-  claimed_until = CASE WHEN w.is_leased THEN d.claimed_until ELSE lease.ends END,
+  claimed_until = CASE WHEN lease.is_leased THEN d.claimed_until ELSE lease.ends END,
   takes = d.takes + ${NUMBER_OF_LEASE}
-FROM found w CROSS JOIN ${queueLease('NOT w.is_leased')}
-WHERE d.id = @id
+FROM lease WHERE d.id = @id
 RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
   lease.ends IS NOT NULL AS queued`);
 
