@@ -88,12 +88,15 @@ $$;
  * Only workers judge data. So a subscription with a filter gets no delivery here, but a replay of missed events that
  * consists of the notice. Such a replay has an `event`, as no other replay of missed events has.
  *
- * The function is volatile, so it sees the row as the calling statement has just changed it. It locks no row.
- * `sampleData()` has a sample of the data.
+ * The function is volatile, so it sees the row as the calling statement has just changed it. It locks no row. Citus takes
+ * no parameters in statements of an SQL function. `sampleData()` has a sample of the data.
  */
 const NOTICES = `
 CREATE OR REPLACE FUNCTION tell_of_webhook(about bigint, kind text, since timestamptz, disables_at timestamptz)
-RETURNS uuid LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+RETURNS uuid LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  told_by uuid;
+BEGIN
   WITH subject AS (
     SELECT * FROM webhooks
     WHERE id = about AND kind IN ('webhookFailing', 'webhookDisabled', 'webhookRecovered')
@@ -142,7 +145,9 @@ RETURNS uuid LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
     INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
     SELECT r.id, l.id, l.generation, r.after FROM replay r JOIN listening l ON l.id = r.webhook_id
   )
-  SELECT id FROM notice
+  SELECT id INTO told_by FROM notice;
+  RETURN told_by;
+END
 $$;
 `;
 
@@ -160,6 +165,10 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   within text;
 BEGIN
+  -- Citus fails for bounds that are null.
+  IF cardinality(events) = 0 THEN
+    RETURN;
+  END IF;
   SELECT format('BETWEEN %L::uuid AND %L::uuid', left(min(id::text), 19) || '0000-000000000000',
     left(max(id::text), 19) || 'ffff-ffffffffffff')
   INTO within FROM unnest(events) AS n(id);
