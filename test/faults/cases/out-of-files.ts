@@ -7,15 +7,15 @@ import type { FaultCase } from '../harness/fault-case.js';
 import { confirm } from '../harness/receiver.js';
 import type { ServiceProcess } from '../../support/service-process.js';
 
-/**
- * Every call needs a new connection for this long: about fifty at once in each worker, many more than the kept ones that
- * close meanwhile.
- */
+/** Every call needs a new connection for this long: about twenty at once in each worker. */
 const CALL_MS = 500;
-const RATE = 100;
+/** Connections that were kept close meanwhile, so the limit is below what is open. */
+const FEWER_FILES = 10;
 const ENOUGH_FILES = 1_024;
 const SHORT_MS = 12_000;
 
+/** The log reports the end of a shortage after five seconds without one, so it may report a second one. */
+const MOST_LINES = 3;
 const AWAY = 'the network of this host is away';
 const INTERRUPTED = 'attempt was interrupted';
 
@@ -39,11 +39,10 @@ export const workersOutOfFiles: FaultCase = {
   name: 'workers-out-of-files',
   about:
     'workers need more open files than they may have: calls that cannot be made are no attempts, and come later',
-  rate: RATE,
   producersNotice: 'nothing',
   duplicates: 'none',
   harm: async ({ receiver, workers, metrics }) => {
-    for (const worker of workers) allowFiles(worker, openFiles(worker));
+    for (const worker of workers) allowFiles(worker, openFiles(worker) - FEWER_FILES);
     receiver.answering = (arrival, response) => {
       response.setHeader('Connection', 'close');
       setTimeout(() => confirm(arrival, response), CALL_MS);
@@ -61,7 +60,7 @@ export const workersOutOfFiles: FaultCase = {
     );
     const repeated = await postgres.query('SELECT FROM deliveries WHERE attempts <> 1');
     const logged = (what: string) =>
-      workers.map((worker) => worker.output().split(what).length - 1).join(', ');
+      workers.map((worker) => worker.output().split(what).length - 1);
     const isReady = () => Promise.all(workers.map(({ url }) => answersOk(`${url}/health/ready`)));
     await eventually(isReady, (ready) => ready.every(Boolean), { what: 'all workers are ready' });
     const breaches: [boolean, string][] = [
@@ -74,8 +73,14 @@ export const workersOutOfFiles: FaultCase = {
         repeated.length === 0,
         `${String(repeated.length)} deliveries did not have exactly one attempt`,
       ],
-      [logged(AWAY) === '1, 1', `the workers logged the shortage ${logged(AWAY)} times`],
-      [logged(INTERRUPTED) === '0, 0', `they logged ${logged(INTERRUPTED)} interrupted attempts`],
+      [
+        logged(AWAY).every((lines) => lines >= 1 && lines <= MOST_LINES),
+        `the workers logged the shortage ${logged(AWAY).join(', ')} times`,
+      ],
+      [
+        logged(INTERRUPTED).every((lines) => lines === 0),
+        `the workers logged ${logged(INTERRUPTED).join(', ')} interrupted attempts`,
+      ],
     ];
     return breaches.filter(([holds]) => !holds).map(([, breach]) => breach);
   },
