@@ -31,10 +31,10 @@ ON CONFLICT (account_id, key) DO UPDATE SET
 RETURNING href, fingerprint = $3 AS same;
 
 -- DELETE_EXPIRED_KEYS, prepared as idempotency-keys.delete-expired
-DELETE FROM idempotency_keys WHERE (account_id, key) IN (
-  SELECT account_id, key FROM idempotency_keys WHERE created_at <= now() - interval '24 hours'
+DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM idempotency_keys WHERE created_at <= now() - interval '24 hours'
   ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED
-)
+))
 RETURNING 1;
 
 -- DELETE_PROCESS

@@ -44,10 +44,10 @@ export const STORE_HREF = statement<{ accountId: string; key: string; href: stri
 export const DELETE_EXPIRED_KEYS = prepared<{ limit: number }>(
   'idempotency-keys.delete-expired',
   `
-DELETE FROM idempotency_keys WHERE (account_id, key) IN (
-  SELECT account_id, key FROM idempotency_keys WHERE created_at <= now() - ${LIFETIME}
+DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM idempotency_keys WHERE created_at <= now() - ${LIFETIME}
   ORDER BY created_at LIMIT @limit FOR UPDATE SKIP LOCKED
-)
+))
 RETURNING 1`,
 );
 
