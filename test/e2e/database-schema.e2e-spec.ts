@@ -85,11 +85,14 @@ describe('migrate', () => {
     ).toEqual([{ one: 30, two: 7 }]);
   });
 
-  it('refuses roles whose search_path leads to another schema', async () => {
+  it('refuses roles whose search_path leads to another schema, and creates nothing', async () => {
     const { username } = new URL(asRole(database.url, 'api'));
-    await expect(migrateSchema('two', { DATABASE_API_ROLE: username })).rejects.toThrow(
+    await expect(migrateSchema('three', { DATABASE_API_ROLE: username })).rejects.toThrow(
       `configuration: DATABASE_SCHEMA: the role ${username} has the search_path "one"`,
     );
+    expect(await database.query(`SELECT to_regnamespace('three') AS made`)).toEqual([
+      { made: null },
+    ]);
   });
 });
 

@@ -59,12 +59,12 @@ export async function migrate(
     await runner.query(SETTINGS_OF_MIGRATE);
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
-    await useSchema(runner, config.DATABASE_SCHEMA);
     // Before the migrations, whose names are returned only if everything succeeds.
     await requireRole(runner.manager, 'DATABASE_API_ROLE', config.DATABASE_API_ROLE);
     await requireRole(runner.manager, 'DATABASE_WORKER_ROLE', config.DATABASE_WORKER_ROLE);
     const roles = await rolesOf(runner, config);
-    await requireOwnRoles(runner, roles);
+    await requireOwnRoles(runner, roles, config.DATABASE_SCHEMA);
+    await useSchema(runner, config.DATABASE_SCHEMA);
     await idSequencesToMove(runner.manager, config.INSTALLATION_GROUP);
     const done = await runMigrations(source, runner, whenUnlocked);
     await whenUnlocked(() =>

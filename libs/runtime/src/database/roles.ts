@@ -161,9 +161,9 @@ async function missingSettings(
   );
 }
 
-/** The search_path that a role has in this database. */
+/** The search_path that the role $1 has in this database, and our schema: $2, if one is configured. */
 const PATH_OF_ROLE = `
-SELECT current_schema() AS schema, (
+SELECT coalesce($2, current_schema()) AS schema, (
   SELECT substr(setting, strpos(setting, '=') + 1)
   FROM pg_db_role_setting s CROSS JOIN unnest(s.setconfig) AS setting
   WHERE setting LIKE 'search_path=%' AND s.setrole = (SELECT oid FROM pg_roles WHERE rolname = $1)
@@ -178,9 +178,10 @@ SELECT current_schema() AS schema, (
 export async function requireOwnRoles(
   runner: QueryRunner,
   roles: ReadonlySet<string>,
+  schema: string | undefined,
 ): Promise<void> {
   for (const role of roles) {
-    const [row] = (await runner.query(PATH_OF_ROLE, [role])) as [
+    const [row] = (await runner.query(PATH_OF_ROLE, [role, schema])) as [
       { schema: string; path: string | null },
     ];
     if (isInPath(row.schema, row.path ?? undefined, role)) continue;
