@@ -203,7 +203,7 @@ FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.i
 WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL;
 
 -- CLAIM(…), prepared as pending.claim.20454
-WITH 
+WITH
 -- Due deliveries without a lease; skips locked rows.
 judged AS MATERIALIZED (
   SELECT d.id, (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AS is_off, d.claimed_until IS NOT NULL AS is_expired

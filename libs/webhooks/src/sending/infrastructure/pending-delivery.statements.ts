@@ -202,7 +202,7 @@ export const CLAIM_IMMEDIATE = ofDay<Claims, ClaimedRow>('pending.claim-immediat
     'immediate',
     '@probes::bigint[] IS NOT NULL',
     `CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE ${later(LEASE)} END`,
-    `${CLOCK},`,
+    ` ${CLOCK},`,
   ),
 );
 
@@ -215,7 +215,7 @@ function claim(
   further = '',
 ): string {
   return `
-WITH ${further}
+WITH${further}
 -- Due deliveries without a lease; skips locked rows.
 judged AS MATERIALIZED (
   SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired
