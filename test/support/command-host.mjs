@@ -32,5 +32,6 @@ async function run({ args, env, input }) {
   process.exitCode = 0;
   await import(`${pathToFileURL(program).href}?${(runs += 1)}`);
   process.stdout.removeAllListeners('error');
+  for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
   return { code: process.exitCode, ...printed };
 }

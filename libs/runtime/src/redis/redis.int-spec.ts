@@ -51,11 +51,18 @@ it('passes on the error of a script', async () => {
 it('leaves less in the old generation than the scripts of ioredis', async () => {
   const own = new Redis(testRedisUrl().toString());
   own.defineCommand('probe', { lua, numberOfKeys: 1 });
-  const ofOwn = await promotedMb(own as unknown as Scripted);
+  const ofOwn = await leastPromotedMb(own as unknown as Scripted);
   own.disconnect();
-  const promoted = await promotedMb(connection);
+  const promoted = await leastPromotedMb(connection);
   expect(promoted).toBeLessThan(0.5 * ofOwn);
 });
+
+/** Of three times. On a busy machine, more of what else the process allocates is promoted meanwhile. */
+async function leastPromotedMb(scripted: Scripted): Promise<number> {
+  let least = Infinity;
+  for (let time = 0; time < 3; time += 1) least = Math.min(least, await promotedMb(scripted));
+  return least;
+}
 
 /** By how much the old generation grows with some thousand calls, in MB, not counting when it shrinks. */
 async function promotedMb(scripted: Scripted): Promise<number> {
