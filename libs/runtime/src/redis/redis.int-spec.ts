@@ -1,7 +1,9 @@
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { Redis } from 'ioredis';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ROOT } from '#tools/settings';
+import { bundlePrograms } from '#tools/sources';
 import { testDatabaseUrl, testRedisUrl } from '../../../../test/support/environment.js';
 import { readConfig } from '../config/config.js';
 import { connectRedis, type RedisConnection } from './redis.js';
@@ -49,42 +51,11 @@ it('passes on the error of a script', async () => {
 });
 
 it('leaves less in the old generation than the scripts of ioredis', async () => {
-  const own = new Redis(testRedisUrl().toString());
-  own.defineCommand('probe', { lua, numberOfKeys: 1 });
-  const ofOwn = await leastPromotedMb(own as unknown as Scripted);
-  own.disconnect();
-  const promoted = await leastPromotedMb(connection);
-  expect(promoted).toBeLessThan(0.8 * ofOwn);
+  const [script, dir] = ['test/support/promoted-memory.main', join(ROOT, 'dist/tests')];
+  await bundlePrograms([script], dir);
+  const { stdout } = await promisify(execFile)(process.execPath, [join(dir, `${script}.js`)], {
+    env: { DATABASE_URL: 'postgres://unused', REDIS_URL: testRedisUrl().toString() },
+  });
+  const { byItself, asWeSendThem } = JSON.parse(stdout) as Record<string, number>;
+  expect(asWeSendThem).toBeLessThan(0.5 * byItself!);
 });
-
-/** Of three times. More is promoted on a busy machine, and in a process that other tests have used. */
-async function leastPromotedMb(scripted: Scripted): Promise<number> {
-  let least = Infinity;
-  for (let time = 0; time < 3; time += 1) least = Math.min(least, await promotedMb(scripted));
-  return least;
-}
-
-/** By how much the old generation grows with some thousand calls, in MB, not counting when it shrinks. */
-async function promotedMb(scripted: Scripted): Promise<number> {
-  const args = Array.from({ length: 50 }, (_, number) => `argument ${String(number)}`);
-  // What the process allocated before is not promoted meanwhile.
-  collectGarbage();
-  let [promoted, last] = [0, oldGenerationMb()];
-  for (let call = 0; call < 4_000; call += 1) {
-    await scripted.probe('key', String(call), ...args);
-    const now = oldGenerationMb();
-    promoted += Math.max(0, now - last);
-    last = now;
-  }
-  return promoted;
-}
-
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-}
-
-function oldGenerationMb(): number {
-  const spaces = getHeapSpaceStatistics();
-  return spaces.find((space) => space.space_name === 'old_space')!.space_used_size / 2 ** 20;
-}
