@@ -277,6 +277,24 @@ describe('webhooks', () => {
   });
 });
 
+it('applications and webhooks of any account are listed and shown to operators', async () => {
+  const { auth } = await createUser(cli.database, 'operator', 'platform');
+  const application = await createApplication();
+  const webhook = await subscribe();
+  for (const [group, id] of [
+    ['applications', application],
+    ['webhooks', webhook],
+  ] as const) {
+    for (const read of [['list'], ['show', id]]) {
+      const command = [group, ...read, '--account', cli.account.id, '--json'];
+      const login = ['--url', cli.api.url, '--user', 'operator', '--password-stdin'];
+      const input = auth.slice('operator:'.length);
+      const { stdout } = await runCli([...command, ...login], { input });
+      expect(JSON.parse(stdout)).toMatchObject({ id });
+    }
+  }
+});
+
 describe('events', () => {
   it('are listed newest first, with filters', async () => {
     const [older, newer] = [await report(), await report('{}', 'cdrRated')];

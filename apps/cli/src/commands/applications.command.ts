@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { idOf, type Schemas } from '#libs/client';
 import { type ApiOptions, apiOf, withApiOptions } from '../api/api-connection.js';
-import { pagesOf } from '../api/lists.js';
+import { pagesOf, queryOf } from '../api/lists.js';
 import { example, numericId } from '../arguments.js';
 import { confirm, type ConfirmOptions, mustAsk, withYes } from '../confirmation.js';
 import { type OutputOptions, print } from '../output.js';
@@ -10,6 +10,10 @@ import { printObject, Table } from '../table.js';
 
 type Application = Schemas['Application'];
 type Options = ApiOptions & OutputOptions;
+
+interface ReadOptions extends Options {
+  account?: string;
+}
 
 interface Fields extends Options, BodyOptions {
   name?: string;
@@ -30,11 +34,13 @@ export function addApplicationsCommands(program: Command): void {
     .addHelpText('after', example('applications list'));
   withApiOptions(applications.command('list'), 'account')
     .description('list all applications')
+    .option('--account <id>', 'of this account, for users of the role platform', numericId)
     .addHelpText('after', example('applications list'))
     .action(list);
   withApiOptions(applications.command('show'), 'account')
     .argument('<id>', ID, numericId)
     .description('show an application')
+    .option('--account <id>', 'of this account, for users of the role platform', numericId)
     .addHelpText('after', example('applications show 12'))
     .action(show);
   withApiOptions(withFields(applications.command('create')), 'account')
@@ -75,7 +81,7 @@ function bodyOfFields(options: Fields, command: Command): Promise<string> {
   return bodyOf({ name, apiType, environment, ...urls }, options, command);
 }
 
-async function list(options: Options, command: Command): Promise<void> {
+async function list(options: ReadOptions, command: Command): Promise<void> {
   const api = await apiOf(options, command);
   const table = new Table(options, [
     { title: 'id', isNumber: true },
@@ -85,7 +91,7 @@ async function list(options: Options, command: Command): Promise<void> {
     { title: 'voice URL' },
     { title: 'messaging URL' },
   ]);
-  for await (const page of pagesOf(api, 'v1/applications')) {
+  for await (const page of pagesOf(api, 'v1/applications', { accountId: options.account })) {
     table.add(page.map((value) => ({ value, cells: cellsOf(JSON.parse(value) as Application) })));
   }
   table.end('There are no applications.');
@@ -96,9 +102,10 @@ function cellsOf(application: Application): (string | undefined)[] {
   return [id, name, apiType, environment && idOf({ href: environment }), voiceUrl, messagingUrl];
 }
 
-async function show(id: string, options: Options, command: Command): Promise<void> {
+async function show(id: string, options: ReadOptions, command: Command): Promise<void> {
   const api = await apiOf(options, command);
-  const { text } = await api.ask('GET', pathOf(id));
+  const query = queryOf({ accountId: options.account });
+  const { text } = await api.ask('GET', pathOf(id) + query);
   printObject(options, text);
 }
 

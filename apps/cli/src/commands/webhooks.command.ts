@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { idOf, type Schemas } from '#libs/client';
 import { EVENT_KINDS } from '#libs/webhooks/domain';
 import { type ApiOptions, apiOf, withApiOptions } from '../api/api-connection.js';
-import { pagesOf } from '../api/lists.js';
+import { pagesOf, queryOf } from '../api/lists.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
 import { confirm, type ConfirmOptions, mustAsk, withYes } from '../confirmation.js';
 import { type OutputOptions, print } from '../output.js';
@@ -13,7 +13,11 @@ import { addWebhookActions } from './webhook-actions.command.js';
 type Webhook = Schemas['Webhook'];
 type Options = ApiOptions & OutputOptions;
 
-interface ListOptions extends Options {
+interface ReadOptions extends Options {
+  account?: string;
+}
+
+interface ListOptions extends ReadOptions {
   application?: string;
   event?: string;
   resource?: string;
@@ -47,6 +51,7 @@ export function addWebhooksCommands(program: Command): void {
     .addHelpText('after', example('webhooks list'));
   withApiOptions(webhooks.command('list'), 'account')
     .description('list all subscriptions')
+    .option('--account <id>', 'of this account, for users of the role platform', numericId)
     .option('--application <id>', 'of this application', numericId)
     .addOption(new Option('--event <kind>', 'to events of this kind').choices(EVENT_KINDS))
     .option('--resource <resource>', 'to this resource, such as sms')
@@ -57,6 +62,7 @@ export function addWebhooksCommands(program: Command): void {
   withApiOptions(webhooks.command('show'), 'account')
     .argument('<id>', ID, numericId)
     .description('show a subscription')
+    .option('--account <id>', 'of this account, for users of the role platform', numericId)
     .addHelpText('after', example('webhooks show 4711'))
     .action(show);
   const create = withFields(webhooks.command('create')).option(
@@ -165,9 +171,9 @@ function styleOfState(state: string): Style {
 
 async function list(options: ListOptions, command: Command): Promise<void> {
   const api = await apiOf(options, command);
-  const { application, event, resource } = options;
+  const { application, account: accountId, event, resource } = options;
   const enabled = options.enabled === undefined ? undefined : String(options.enabled);
-  const filters = { event, resource, enabled };
+  const filters = { accountId, event, resource, enabled };
   const pages =
     application === undefined
       ? pagesOf(api, 'v1/webhooks', { scope: 'all', ...filters })
@@ -191,9 +197,10 @@ function stateOf({ enabled, disabledReason, paused, health }: Webhook): string {
   return state === 'ok' && pacedBy !== undefined ? 'paced' : state;
 }
 
-async function show(id: string, options: Options, command: Command): Promise<void> {
+async function show(id: string, options: ReadOptions, command: Command): Promise<void> {
   const api = await apiOf(options, command);
-  const { text } = await api.ask('GET', pathOf(id));
+  const query = queryOf({ accountId: options.account });
+  const { text } = await api.ask('GET', pathOf(id) + query);
   printObject(options, text);
 }
 
