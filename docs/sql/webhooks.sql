@@ -10,7 +10,6 @@ given AS MATERIALIZED (
 -- The owner of each event, or why it is refused.
 judged AS MATERIALIZED (
   SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data, traceparent,
-    width_bucket(ord::integer, $9::integer[]) AS request, ($10::text[])[ord::integer] AS verdicts,
     coalesce(application_account, named_account) AS account_id,
     coalesce(occurred_at, now()) AS occurred_at,
     CASE
@@ -18,6 +17,107 @@ judged AS MATERIALIZED (
       WHEN account_id IS NOT NULL AND named_account IS NULL THEN 'unknown_account'
       WHEN application_account <> named_account THEN 'accounts_differ'
     END AS refusal
+  FROM given
+),
+-- Reads the subscriptions directly; there is no cache that could be stale.
+matched AS MATERIALIZED (
+  SELECT j.*, m.webhooks, m.generations, m.retries, m.are_free, m.is_unjudged
+  FROM judged j CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(w.id), '{}') AS webhooks, array_agg(w.generation) AS generations,
+      array_agg(w.retry) AS retries,
+      array_agg($9::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered))) AS are_free,
+      coalesce(bool_or(w.filter_id IS NOT NULL), false) AS is_unjudged
+    FROM (
+      SELECT * FROM webhooks
+      WHERE account_id = j.account_id AND application_id IS NULL AND deleted_at IS NULL
+      UNION ALL
+      SELECT * FROM webhooks
+      WHERE application_id = j.application_id AND deleted_at IS NULL
+    ) w
+    WHERE w.enabled AND w.event = j.event
+      AND (w.resource = 'all' OR j.resource = ANY (string_to_array(w.resource, ',')))
+      AND j.refusal IS NULL
+  ) m
+),
+-- Inserts in key order, so that two batches cannot deadlock. Waits for the commit of a concurrent batch
+-- with the same key.
+new_keys AS (
+  INSERT INTO event_keys (account_id, event, producer_id, event_id, deliveries)
+  SELECT account_id, event, producer_id, id, cardinality(webhooks)
+  FROM matched
+  WHERE refusal IS NULL AND producer_id IS NOT NULL AND NOT EXISTS (SELECT FROM matched WHERE is_unjudged)
+  ORDER BY producer_id, account_id, event, ord
+  ON CONFLICT DO NOTHING
+  RETURNING event_id
+),
+-- Only events with a new key are stored.
+decided AS MATERIALIZED (
+  SELECT *, refusal IS NULL AND EXISTS (SELECT FROM matched WHERE is_unjudged) AS held, refusal IS NULL AND NOT EXISTS (SELECT FROM matched WHERE is_unjudged)
+    AND (producer_id IS NULL OR id IN (SELECT event_id FROM new_keys)) AS fresh
+  FROM matched
+),
+stored AS (
+  INSERT INTO events (id, account_id, application_id, event, resource, producer_id, occurred_at,
+    created_at, traceparent, data, unmatched)
+  SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, now(),
+    traceparent, data, cardinality(webhooks) = 0
+  FROM decided WHERE fresh
+),
+-- One delivery for each match, in the order of the events. A subscription's first ones go onto the queue if it is free.
+fanned AS MATERIALIZED (
+  SELECT d.id AS event_id, d.account_id, d.event, m.webhook_id, m.generation, m.retry, m.is_free,
+    m.is_free AND row_number() OVER (PARTITION BY m.webhook_id ORDER BY d.ord) <= 20 AS at_once
+  FROM decided d
+  CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.retries, d.are_free)
+    m(webhook_id, generation, retry, is_free)
+  WHERE d.fresh
+),
+-- If some do not go onto the queue, later deliveries wait behind them in PostgreSQL.
+crowded AS (
+  UPDATE webhooks SET backlog = true WHERE id = ANY (ARRAY(
+    SELECT id FROM webhooks
+    WHERE id = ANY (ARRAY(SELECT webhook_id FROM fanned WHERE is_free AND NOT at_once))
+    FOR NO KEY UPDATE SKIP LOCKED
+  ))
+),
+-- Deliveries on the queue have a lease. If the job is lost, they are due when it ends.
+made AS (
+  INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
+    next_attempt_at, claimed_until, takes, created_at)
+  SELECT new_uuid(now(), cardinality($1::text[]) + row_number() OVER ()), f.event_id,
+    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, now()
+  FROM fanned f
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $10::float8) + 15000) / 1000) END AS ends
+  ) l
+  RETURNING id, webhook_id, takes
+)
+SELECT ord::integer AS ord, refusal, id AS "eventId", account_id AS "accountId", fresh, held,
+  cardinality(webhooks) AS deliveries, NULL::uuid AS "deliveryId", NULL::bigint AS "webhookId"
+FROM decided
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, id, webhook_id FROM made WHERE takes = 1;
+
+-- ACCEPT_FILTERED_EVENTS, prepared as events.accept-filtered
+WITH
+-- The batch, with the accounts of its events.
+given AS MATERIALIZED (
+  SELECT *, (SELECT user_id FROM applications WHERE id = g.application_id) AS application_account,
+    (SELECT id FROM users WHERE id = g.account_id) AS named_account
+  FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::bigint[]), (SELECT $5::text[]), (SELECT $6::timestamptz[]), (SELECT $7::text[]), (SELECT $8::text[])) WITH ORDINALITY
+    AS g(event, resource, application_id, account_id, producer_id, occurred_at, data, traceparent, ord)
+),
+-- The owner of each event, or why it is refused.
+judged AS MATERIALIZED (
+  SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data, traceparent,
+    coalesce(application_account, named_account) AS account_id,
+    coalesce(occurred_at, now()) AS occurred_at,
+    CASE
+      WHEN application_id IS NOT NULL AND application_account IS NULL THEN 'unknown_application'
+      WHEN account_id IS NOT NULL AND named_account IS NULL THEN 'unknown_account'
+      WHEN application_account <> named_account THEN 'accounts_differ'
+    END AS refusal,
+    width_bucket(ord::integer, $9::integer[]) AS request, ($10::text[])[ord::integer] AS verdicts
   FROM given
 ),
 -- Reads the subscriptions directly; there is no cache that could be stale.

@@ -372,7 +372,6 @@ it('delays neither accepting nor delivering, and records no attempt of a removed
   };
   const accept = () =>
     api.run(ACCEPT_EVENTS, {
-      starts: [1],
       events: ['cdrCreated'],
       resources: ['call'],
       applicationIds: [undefined],
@@ -380,7 +379,6 @@ it('delays neither accepting nor delivering, and records no attempt of a removed
       producerIds: [randomUUID()],
       occurredAt: [undefined],
       data: ['{}'],
-      verdicts: undefined,
       traceparents: undefined,
       // The delivery is not queued here, so it is due.
       hasRoom: false,

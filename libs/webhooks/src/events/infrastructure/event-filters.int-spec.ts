@@ -7,7 +7,7 @@ import { Filter } from '../../event-kinds/domain/filter.js';
 import { DeliveryQueue } from '../../queue/domain/delivery-queue.js';
 import type { AccountLoadCounter } from '../../statistics/infrastructure/account-loads.js';
 import type { ReportedEvent } from '../domain/event.js';
-import { ACCEPT_EVENTS } from './accept-events.statements.js';
+import { ACCEPT_FILTERED_EVENTS } from './accept-events.statements.js';
 import { PostgresEventStore } from './postgres-event.store.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { aSubscription, anAccount, anApplication } from '../../../../../test/support/rows.js';
@@ -55,6 +55,9 @@ beforeEach(async () => {
   );
   account = await anAccount(database);
 });
+
+/** What is run after a filter was met that is not known. */
+const LEARNING = ['events.accept-filtered', 'events.filters', 'events.accept-filtered'];
 
 /** The columns of a filter. */
 const filtered = (json: string) => ({ filter: json, filter_id: new Filter(json).id });
@@ -128,9 +131,24 @@ it('reads filters once, and never for accounts without any', async () => {
   await subscribe('{"n":1}');
   statements = [];
   await accept(anEvent({ n: 1 }));
-  expect(statements).toEqual(['events.accept', 'events.filters', 'events.accept']);
+  expect(statements).toEqual(['events.accept', ...LEARNING]);
   statements = [];
   await accept(anEvent({ n: 1 }));
+  expect(statements).toEqual(['events.accept-filtered']);
+});
+
+it('judges no filters a second after the last event with an unknown one', async () => {
+  const neighbour = await anAccount(database);
+  await subscribe('{"n":1}');
+  await accept(anEvent({ n: 1 }));
+  statements = [];
+  await accept(anEvent({}, { accountId: neighbour }));
+  expect(statements).toEqual(['events.accept-filtered']);
+  const later = performance.now() + 1000;
+  const now = vi.spyOn(performance, 'now').mockReturnValue(later);
+  statements = [];
+  await accept(anEvent({}, { accountId: neighbour }));
+  now.mockRestore();
   expect(statements).toEqual(['events.accept']);
 });
 
@@ -164,7 +182,7 @@ it('knows the filters of each application, event kind and resource', async () =>
     const ids = (await accept(...events)).map(({ id }) => id);
     expect(await Promise.all(ids.map(toldOf))).toEqual([[ofOne], [], [ofSms], [rated]]);
   }
-  expect(statements).toEqual(['events.accept', 'events.filters', 'events.accept', 'events.accept']);
+  expect(statements).toEqual(['events.accept', ...LEARNING, 'events.accept-filtered']);
 });
 
 it('keeps the order of an account whose filters are not known, and stores others meanwhile', async () => {
@@ -188,7 +206,7 @@ it('holds no event that somebody else reports at the same time', async () => {
     accept(anEvent({ n: 1 }, { resource: 'sms' })),
     accept(anEvent({ n: 2 })),
   ]);
-  expect(statements).toEqual(['events.accept', 'events.filters', 'events.accept']);
+  expect(statements).toEqual(['events.accept', ...LEARNING]);
   expect(other!.id < held!.id).toBe(true);
 });
 
@@ -219,7 +237,7 @@ it('stores nothing of an account whose filter changes again and again', async ()
   const neighbour = await anAccount(database);
   let changes = 0;
   beforeStatement = async (name) => {
-    if (name !== ACCEPT_EVENTS.name) return;
+    if (name !== ACCEPT_FILTERED_EVENTS.name) return;
     changes += 1;
     await changeFilter(webhook, `{"n":${changes}}`);
   };

@@ -17,11 +17,13 @@ import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import { AccountLoadCounter } from '../../statistics/infrastructure/account-loads.js';
 import {
   ACCEPT_EVENTS,
+  ACCEPT_FILTERED_EVENTS,
   type ClaimedDeliveryRow,
   type EventResultRow,
   FIND_KEYS,
   FIRST_LEASE,
   type KeyRow,
+  type ReportedEvents,
 } from './accept-events.statements.js';
 import { EventFilters } from './event-filters.js';
 
@@ -32,6 +34,11 @@ const MOST_EVENTS = 500;
 const MAX_BATCH_CHARACTERS = 4 << 20;
 /** How often held events are judged and stored again. Each time, a filter must have been changed meanwhile. */
 const TRIES = 10;
+/**
+ * After an event with an unjudged filter, filters are taken into account for this long. Otherwise many such events would
+ * have every statement run twice.
+ */
+const FILTERED_FOR_MS = 1000;
 /** Requests are numbered up to here, and then from 0 again. */
 const MAX_REQUESTS = 1 << 30;
 
@@ -57,6 +64,8 @@ export class PostgresEventStore extends EventStore {
   private readonly many: GroupCommit<JudgedEvent, Result | Held>;
   private readonly filters: EventFilters;
   private requests = 0;
+  /** By performance.now(). */
+  private filteredUntil = 0;
   private readonly timeoutMs: number;
   private readonly results;
 
@@ -146,7 +155,7 @@ export class PostgresEventStore extends EventStore {
 
   private async acceptBatch(judged: readonly JudgedEvent[]): Promise<(Result | Held)[]> {
     const events = judged.map(({ event }) => event);
-    const rows = await this.database.run(ACCEPT_EVENTS, {
+    const rows = await this.runAccept(judged, {
       events: events.map(({ event }) => event),
       resources: events.map(({ resource }) => resource),
       applicationIds: events.map(({ applicationId }) => applicationId),
@@ -154,10 +163,6 @@ export class PostgresEventStore extends EventStore {
       producerIds: events.map(({ producerId }) => producerId),
       occurredAt: events.map(({ occurredAt }) => occurredAt?.toISOString()),
       data: events.map(({ data }) => data),
-      starts: startsOf(judged),
-      verdicts: judged.some(({ verdicts }) => verdicts !== undefined)
-        ? judged.map(({ verdicts }) => verdicts)
-        : undefined,
       traceparents: this.tracing.enabled ? judged.map(({ traceparent }) => traceparent) : undefined,
       hasRoom: this.queue.hasRoom(),
       timeoutMs: this.timeoutMs,
@@ -179,6 +184,22 @@ export class PostgresEventStore extends EventStore {
       results[row.ord - 1] = row.held ? new Held(row.accountId) : acceptanceOf(row, repeated);
     }
     return results;
+  }
+
+  private async runAccept(judged: readonly JudgedEvent[], values: ReportedEvents) {
+    const isFiltered =
+      performance.now() < this.filteredUntil ||
+      judged.some(({ verdicts }) => verdicts !== undefined);
+    if (!isFiltered) {
+      const rows = await this.database.run(ACCEPT_EVENTS, values);
+      if (!rows.some((row) => row.ord !== null && row.held)) return rows;
+      this.filteredUntil = performance.now() + FILTERED_FOR_MS;
+    }
+    return this.database.run(ACCEPT_FILTERED_EVENTS, {
+      ...values,
+      starts: startsOf(judged),
+      verdicts: judged.map(({ verdicts }) => verdicts),
+    });
   }
 
   /** The first acceptance of each repeated event, by position in the batch. */
