@@ -33,7 +33,6 @@ import { closeLingering, isEnding, linger } from './connection-close.js';
 import { Answer, answerJson } from './answer.js';
 import { closeOrderly } from './connection-close.js';
 import { limitPipeline } from './connection-limits.js';
-import { FailureLog } from './failure-log.js';
 import { ProblemFilter, Refusals } from './problem.filter.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { breakBody } from './read-body.js';
@@ -255,15 +254,7 @@ export async function createHttpApplication(
 /** The providers that `createHttpApplication` needs. */
 @Global()
 @Module({
-  providers: [
-    FailureLog,
-    InFlight,
-    ProblemFilter,
-    Refusals,
-    RequestLog,
-    RequestMetrics,
-    MetricsServer,
-  ],
+  providers: [InFlight, ProblemFilter, Refusals, RequestLog, RequestMetrics, MetricsServer],
   exports: [InFlight, ProblemFilter, RequestLog, RequestMetrics],
 })
 export class HttpModule {}

@@ -8,8 +8,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { addressGroup, BusyError, DomainError, LRUCache, NotFoundError } from '#libs/kernel';
-import { Log, translateDatabaseError } from '#libs/runtime';
-import { FailureLog } from './failure-log.js';
+import { FailureLog, Log, translateDatabaseError } from '#libs/runtime';
 import { MethodNotAllowedError, NoRouteError, noRouteFor } from './known-routes.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { endOf } from './request.js';
@@ -55,6 +54,8 @@ export class Refusals {
   }
 }
 
+const FAILED = 'request failed';
+
 /** Answers every error in the one error format; an unknown error becomes a 500 without details. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
@@ -71,8 +72,8 @@ export class ProblemFilter implements ExceptionFilter {
     // Under overload, logging a stack for each request would make it worse.
     if (STATUS_OF[error.kind] >= 500 && !(error instanceof BusyError)) {
       const fields = { requestId: request.requestId, err: thrown };
-      if (error.kind === 'unavailable') this.failures.failed(thrown, fields);
-      else this.log.error(fields, 'request failed');
+      if (error.kind === 'unavailable') this.failures.failed(thrown, fields, FAILED);
+      else this.log.error(fields, FAILED);
     }
     if (response.headersSent) {
       // A client must not mistake half a list for a whole one.

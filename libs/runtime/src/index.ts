@@ -41,6 +41,7 @@ export { waitForSchema, type WaitsFor } from './database/schema-gate.js';
 export { TypeOrmTransactions } from './database/typeorm-transactions.js';
 export { HostResources, warnOfFewFiles } from './host-resources.js';
 export { IdempotencyKeys, type KeyedRequest } from './idempotency-keys.js';
+export { FailureLog } from './logging/failure-log.js';
 export { Log, NestLog, OutageLog } from './logging/log.js';
 export { PROCESS_ID, VERSION } from './process-identity.js';
 export { type Process, Processes } from './processes.js';

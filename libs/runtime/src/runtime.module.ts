@@ -9,6 +9,7 @@ import { Database } from './database/database.js';
 import { TypeOrmTransactions } from './database/typeorm-transactions.js';
 import { HostResources } from './host-resources.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
+import { FailureLog } from './logging/failure-log.js';
 import { Log, NestLog, PROCESS_NAME } from './logging/log.js';
 import { Processes } from './processes.js';
 import { Metrics } from './telemetry/metrics.js';
@@ -23,6 +24,7 @@ const SILENCE_MS = 15_000;
 const SERVICES = [
   Log,
   NestLog,
+  FailureLog,
   Metrics,
   BackgroundTasks,
   HostResources,

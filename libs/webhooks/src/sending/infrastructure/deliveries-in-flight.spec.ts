@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LoopPacer, UnreadableSecretError } from '#libs/kernel';
-import type { Config, Log, Processes } from '#libs/runtime';
+import type { Config, FailureLog, Log, Processes } from '#libs/runtime';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
 import {
   aLeasedDelivery,
@@ -53,7 +53,8 @@ beforeEach(() => {
   inFlight = new DeliveriesInFlight(
     metrics as unknown as DeliveryMetrics,
     counter as unknown as AttemptCounter,
-    { error: ({ err }: { err: unknown }) => logged.push(err), info: vi.fn() } as unknown as Log,
+    { info: vi.fn() } as unknown as Log,
+    { failed: (error: unknown) => logged.push(error) } as unknown as FailureLog,
     { LOG_EVENTS: 'summary' } as unknown as Config,
     { count: (count: () => number) => (countInFlight = count) } as unknown as Processes,
   );

@@ -1,5 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, Log, Processes, shortageOf, Tracing } from '#libs/runtime';
+import {
+  CONFIG,
+  type Config,
+  FailureLog,
+  Log,
+  Processes,
+  shortageOf,
+  Tracing,
+} from '#libs/runtime';
 import { AttemptTrace, type RunResult, type Sent } from '../domain/delivery-runner.js';
 import { type LeasedDelivery, RefusedOutcomeError } from '../domain/pending-deliveries.js';
 import { PROCESS_SPAN } from '../../queue/infrastructure/delivery-queues.js';
@@ -24,6 +32,7 @@ export class DeliveriesInFlight {
     private readonly metrics: DeliveryMetrics,
     private readonly counter: AttemptCounter,
     private readonly log: Log,
+    private readonly failures: FailureLog,
     @Inject(CONFIG) private readonly config: Config,
     processes: Processes,
   ) {
@@ -73,7 +82,7 @@ export class DeliveriesInFlight {
       if (error instanceof RefusedOutcomeError) this.metrics.outcomeRefused();
       // The log says once that the host lacks resources, not for every delivery that waits for them.
       if (shortageOf(error) === undefined) {
-        this.log.error({ err: error, delivery: id }, 'attempt was interrupted');
+        this.failures.failed(error, { err: error, delivery: id }, 'attempt was interrupted');
       }
       return undefined;
     }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { UnavailableError } from '#libs/kernel';
-import type { Log } from '#libs/runtime';
 import { FailureLog } from './failure-log.js';
+import type { Log } from './log.js';
 
 const lines: object[] = [];
 let failures: FailureLog;
@@ -18,7 +18,8 @@ afterEach(() => {
 
 const fullDisk = (file: number) =>
   Object.assign(new Error(`could not extend file "base/${file}"`), { code: '53100' });
-const fail = (error: unknown, requestId: number) => failures.failed(error, { requestId });
+const fail = (error: unknown, requestId: number, message = 'request failed') =>
+  failures.failed(error, { requestId }, message);
 
 it('logs the first of equal failures at once, and the others once a second with their count', () => {
   for (let requestId = 0; requestId < 1_000; requestId += 1) fail(fullDisk(requestId), requestId);
@@ -39,6 +40,12 @@ it('logs the first failure after a quiet second at once', () => {
   expect(lines).toEqual([{ requestId: 1 }, { requestId: 2 }]);
   vi.advanceTimersByTime(1_000);
   expect([lines.length, vi.getTimerCount()]).toEqual([2, 0]);
+});
+
+it('logs failures of different work separately', () => {
+  fail(fullDisk(1), 1);
+  fail(fullDisk(1), 2, 'attempt was interrupted');
+  expect(lines).toEqual([{ requestId: 1 }, { requestId: 2 }]);
 });
 
 it('logs different failures separately, also as a cause', () => {
