@@ -1,8 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { requireProgram } from '#tools/apt';
+import { eventually } from '#tools/eventually';
 import { Programs } from '#tools/programs';
 import { POSTGRES_15 } from '#tools/postgres-files';
 import { ROOT } from '#tools/settings';
@@ -27,7 +37,15 @@ const CREATING = {
   new: commandsIn(creatingNew),
   beside: /(?:^ {7}.*\n)+/m.exec(creatingBeside)![0].replaceAll(/^ {7}/gm, ''),
 };
-const AS_MIGRATE = /^ +(pg_(?:dump|restore) .*)/gm;
+/** How to find the commands of each way: make a dump, check it, restore it, and skip ids. */
+const WAYS = {
+  'as migrate': /^ +((?:pg_dump|pg_restore|psql(?=.*advance-ids)) .*)/gm,
+  'by compose': /^ +docker compose exec -T postgres ((?:pg_dump|pg_restore|psql) .*)/gm,
+};
+const commandsOf = (way: keyof typeof WAYS, file: string) =>
+  [...PAGE.matchAll(WAYS[way])].map(([, command]) =>
+    command!.replace('switchhook.dump', `'${file}'`),
+  );
 
 /** The rights of roles that own nothing, and the settings of roles. */
 const RIGHTS = `
@@ -59,12 +77,26 @@ await requireProgram('pg_dump', 'postgresql-client');
 const dir = mkdtempSync('/tmp/switchhook-restore-');
 chmodSync(dir, 0o711);
 const programs = new Programs(join(dir, 'logs'));
+
+/** The section for base backups, with a directory of ours, and its settings of PostgreSQL. */
+const TO_ANY_MOMENT = /^## To any moment$.*?^## /ms
+  .exec(PAGE)![0]
+  .replaceAll('/backup', `${dir}/backup`);
+const SETTINGS = Object.fromEntries(
+  [...TO_ANY_MOMENT.matchAll(/^ +(\w+) = '?(.*?)'?$/gm)].map(([, name, value]) => [name!, value!]),
+);
+const settingsNamed = (prefix: RegExp) =>
+  Object.fromEntries(Object.entries(SETTINGS).filter(([name]) => prefix.test(name)));
+
 let receiver: Receiver;
 let original: Installation;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  original = await Installation.onNewServer('original');
+  directoryFor('backup');
+  directoryFor('backup/wal');
+  original = await Installation.onNewServer('original', settingsNamed(/^archive_/));
+  original.allowReplication();
   await original.migrate();
   for (const [name, role] of [
     ['demo', 'account'],
@@ -89,20 +121,18 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-describe.each([
-  ['as migrate', AS_MIGRATE],
-  ['by compose', /^ +docker compose exec -T postgres (pg_(?:dump|restore) .*)/gm],
-])('a backup that is restored %s', (how, commands) => {
+describe.each(['as migrate', 'by compose'] as const)('a backup that is restored %s', (way) => {
+  const file = join(dir, `${way}.dump`);
+  const [backUp = '', check = '', restore = '', skipIds = ''] = commandsOf(way, file);
   let restored: Installation;
+  let lastId: number;
 
   beforeAll(async () => {
-    const file = join(dir, `${how}.dump`);
-    const [backUp, restore] = [...PAGE.matchAll(commands)].map(([, command]) =>
-      command!.replace('switchhook.dump', `'${file}'`),
-    );
-    original.run(backUp!);
-    restored = await Installation.onNewServer(how);
-    restored.run(restore!);
+    original.run(backUp);
+    lastId = original.giveIds();
+    original.run(check);
+    restored = await Installation.onNewServer(way);
+    restored.run(restore);
   }, 120_000);
   afterAll(() => restored.stop());
 
@@ -112,6 +142,18 @@ describe.each([
     expect(restored.rights()).toBe(rights);
     await restored.migrate();
     expect(restored.rights()).toBe(rights);
+  });
+
+  it('gives no id again that was given after the backup', () => {
+    restored.run(skipIds);
+    expect(restored.giveIds()).toBeGreaterThan(lastId + 100);
+  });
+
+  it('fails its check if it ends early', () => {
+    const copy = `${file}.part`;
+    copyFileSync(file, copy);
+    truncateSync(copy, statSync(copy).size - 100);
+    expect(() => original.run(`${check.replace(file, copy)} 2>&1`)).toThrow();
   });
 
   it('delivers waiting notifications and new events', async () => {
@@ -132,9 +174,7 @@ it('is restored next to the old database with the rights and limits of the roles
     DATABASE_URL: 'postgres://127.0.0.1:1/pooler',
     MIGRATION_DATABASE_URL: original.urlOf('migrate'),
   };
-  const [backUp, restore] = [...PAGE.matchAll(AS_MIGRATE)].map(([, command]) =>
-    command!.replace('switchhook.dump', `'${join(dir, 'beside.dump')}'`),
-  );
+  const [backUp, , restore] = commandsOf('as migrate', join(dir, 'beside.dump'));
   original.run(backUp!, '', environment);
   const rights = original.rights();
   expect(rights).toContain('switchhook_worker|statement_timeout=14s');
@@ -147,6 +187,35 @@ it('is restored next to the old database with the rights and limits of the roles
   await original.migrate();
 });
 
+it('is restored to a moment from a base backup and the log', async () => {
+  const [baseBackup, ...copying] = [...TO_ANY_MOMENT.matchAll(/^ +((?:pg_|cp|touch).*)/gm)].map(
+    ([, command]) => command!,
+  );
+  original.runAsServer(baseBackup!);
+  await original.start();
+  await original.report('kept');
+  const moment = original.run('psql -At', 'SELECT now()').trim();
+  await original.report('lost');
+  await original.stop();
+  const lastId = original.giveIds();
+  await original.kill();
+  const restored = await original.restoredTo(moment, copying.join('\n'));
+  const events = restored.run('psql -At', 'SELECT data FROM events');
+  expect(events).toContain('kept');
+  expect(events).not.toContain('lost');
+  await restored.migrate();
+  restored.run(commandsOf('as migrate', '')[3]!);
+  expect(restored.giveIds()).toBeGreaterThan(lastId + 100);
+}, 120_000);
+
+/** Creates a directory that the server can write to. */
+function directoryFor(name: string): string {
+  const path = join(dir, name);
+  mkdirSync(path);
+  chmodSync(path, 0o777);
+  return path;
+}
+
 type Role = 'migrate' | 'api' | 'worker';
 
 /** An installation on a server of the oldest PostgreSQL, with the roles of `roles.sql`. */
@@ -155,10 +224,12 @@ class Installation {
 
   private constructor(private readonly postgres: Postgres) {}
 
-  static async onNewServer(name: string): Promise<Installation> {
-    const place = join(dir, name.replaceAll(' ', '-'));
-    await mkdir(place);
-    const postgres = new Postgres(place, programs, {}, POSTGRES_15);
+  static async onNewServer(
+    name: string,
+    settings: Record<string, string> = {},
+  ): Promise<Installation> {
+    const place = directoryFor(name.replaceAll(' ', '-'));
+    const postgres = new Postgres(place, programs, settings, POSTGRES_15);
     await postgres.start();
     // The server of the tests comes with roles of the same names.
     await postgres.query('DROP ROLE switchhook_api');
@@ -168,29 +239,67 @@ class Installation {
     return installation;
   }
 
+  /** A server that has come back to a moment. @param copying commands that make its data directory */
+  async restoredTo(moment: string, copying: string): Promise<Installation> {
+    const place = directoryFor('to-a-moment');
+    const PGDATA = join(place, 'postgres');
+    this.runAsServer(copying, { PGDATA, OLD_PGDATA: this.postgres.data });
+    // The passwords of npm start, which are not in its data.
+    copyFileSync(join(this.postgres.dir, 'postgres.json'), join(place, 'postgres.json'));
+    const settings = { ...settingsNamed(/^rec|^rest/), recovery_target_time: moment };
+    const postgres = new Postgres(place, programs, settings, POSTGRES_15);
+    await postgres.start();
+    await eventually(
+      () => postgres.query<{ recovers: boolean }>('SELECT pg_is_in_recovery() AS recovers'),
+      ([row]) => row?.recovers === false,
+    );
+    return new Installation(postgres);
+  }
+
+  /** Runs an operator's command on the account that owns the server's files. */
+  runAsServer(command: string, environment: Record<string, string> = {}): void {
+    const { uid, gid } = statSync(this.postgres.data);
+    const env = { ...this.environment(), ...environment };
+    execFileSync('sh', ['-ec', command], { cwd: '/', uid, gid, env });
+  }
+
   /**
    * Runs an operator's command, as an administrator unless it names a role. @param environment the addresses for
    * `migrate` @returns its output
    */
   run(command: string, input = '', environment = { DATABASE_URL: this.urlOf('migrate') }): string {
+    const env = { ...this.environment(), PGDATABASE: DATABASE, ...environment };
+    return execFileSync('sh', ['-c', command], { cwd: ROOT, encoding: 'utf8', input, env });
+  }
+
+  private environment(): Record<string, string | undefined> {
     const { hostname, port, username, password } = this.postgres.url;
-    return execFileSync('sh', ['-c', command], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      input,
-      env: {
-        PATH: process.env.PATH,
-        PGHOST: hostname,
-        PGPORT: port,
-        PGUSER: username,
-        PGPASSWORD: password,
-        PGDATABASE: DATABASE,
-        ...environment,
-        MIGRATE_PASSWORD: PASSWORD,
-        API_PASSWORD: PASSWORD,
-        WORKER_PASSWORD: PASSWORD,
-      },
-    });
+    return {
+      PATH: process.env.PATH,
+      PGHOST: hostname,
+      PGPORT: port,
+      PGUSER: username,
+      PGPASSWORD: password,
+      MIGRATE_PASSWORD: PASSWORD,
+      API_PASSWORD: PASSWORD,
+      WORKER_PASSWORD: PASSWORD,
+    };
+  }
+
+  allowReplication(): void {
+    const line = 'host replication all 127.0.0.1/32 scram-sha-256\n';
+    writeFileSync(join(this.postgres.data, 'pg_hba.conf'), line, { flag: 'a' });
+    this.run('psql -At', 'SELECT pg_reload_conf()');
+  }
+
+  kill(): Promise<void> {
+    return this.postgres.kill();
+  }
+
+  /** Gives a hundred ids to applications. @returns the last one */
+  giveIds(): number {
+    const sql = `SELECT max(nextval('applications_id_seq')) FROM generate_series(1, 100)`;
+    return Number(this.run('psql -At', sql));
   }
 
   urlOf(role: Role): string {
