@@ -217,7 +217,8 @@ describe('with CORS_ORIGINS', () => {
       'put',
     ]);
     expect(listIn(headers['access-control-allow-headers'])).toEqual([
-      ...['authorization', 'content-type', 'idempotency-key', 'if-match', 'prefer', 'x-request-id'],
+      ...['authorization', 'content-type', 'idempotency-key', 'if-match', 'prefer'],
+      ...['switchhook-account', 'x-request-id'],
     ]);
   });
 

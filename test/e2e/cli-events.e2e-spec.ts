@@ -90,6 +90,15 @@ describe('events send', () => {
     expect(stdout).toBe('cdrRated transcription 2 deliveries http://api/v1/events/u\n');
   });
 
+  it('names the account for a router', async () => {
+    await send(['--account', '7', '--event', 'smsdlr']);
+    await send(['--account', '7']);
+    await send(['--from-file', '-', '--account', '7'], '[{"id":"1"},{"id":"2"}]');
+    expect(received.map(({ headers }) => headers['switchhook-account'])).toEqual(['7', '7', '7']);
+    await send(['--application', '12']);
+    expect(received.at(-1)!.headers).not.toHaveProperty('switchhook-account');
+  });
+
   it('sends at most 1,000 events in a batch', async () => {
     const { code, stdout } = await send(['--application', '12', '--count', '1000']);
     expect(code).toBe(0);

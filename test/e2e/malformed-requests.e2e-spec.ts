@@ -1430,6 +1430,64 @@ describe('an event', () => {
   });
 });
 
+describe('Switchhook-Account', () => {
+  const naming = (account: string | string[]) => ({ headers: { 'switchhook-account': account } });
+  const report = (account: string | string[], fields: object) =>
+    owner.post('/v1/events', { ...anEvent, ...fields }, naming(account));
+
+  it.each(['', 'owner', '-1', '01', '1, 1', '9223372036854775808', ['1', '1']])(
+    'of %j is refused',
+    async (account) => {
+      const fault = invalid('Switchhook-Account format');
+      expectProblem(await report(account, { accountId: ids['user'] }), fault);
+      const batch = { events: [{ ...anEvent, accountId: ids['user'] }] };
+      expectProblem(await owner.post('/v1/events/batch', batch, naming(account)), fault);
+    },
+  );
+
+  it('lets events of the account pass, however they name it', async () => {
+    const account = ids['user']!;
+    for (const fields of [
+      { accountId: account },
+      { accountId: Number(account) },
+      { applicationId: ids['app'] },
+    ]) {
+      expect((await report(account, fields)).status).toBe(202);
+    }
+  });
+
+  it('refuses an event of another account', async () => {
+    const conflict = invalid('Switchhook-Account conflict');
+    const account = ids['user']!;
+    expectProblem(await report(account, { accountId: ids['otherUser'] }), conflict);
+    expectProblem(await report(account, { applicationId: ids['otherApp'] }), conflict);
+  });
+
+  it('refuses an account that does not exist', async () => {
+    expectProblem(
+      await report('999999', { accountId: '999999' }),
+      invalid('Switchhook-Account unknown_reference'),
+    );
+  });
+
+  it('does not replace the account of an event', async () => {
+    expectProblem(await report(ids['user']!, {}), invalid('applicationId required'));
+  });
+
+  it('refuses the events of other accounts in a batch, one by one', async () => {
+    const events = ['user', 'otherUser', 'user'].map((name) => ({
+      ...anEvent,
+      accountId: ids[name],
+    }));
+    const others = { ...anEvent, applicationId: ids['otherApp'] };
+    const body = { events: [...events, others] };
+    const answer = await owner.post('/v1/events/batch', body, naming(ids['user']!));
+    const { results } = answer.json<{ results: Faulty[] }>();
+    for (const index of [1, 3]) expectFaults(results[index]!, ['Switchhook-Account conflict']);
+    expect([results[0], results[2]]).toMatchObject([{ duplicate: false }, { duplicate: false }]);
+  });
+});
+
 describe('malformed HTTP', () => {
   const auth = () => `Authorization: ${basic(ownerAuth)}\r\n`;
   const head = (line: string) => `${line}\r\nHost: x\r\n`;

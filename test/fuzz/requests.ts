@@ -153,6 +153,7 @@ function oddHeaders(hasBody: boolean): fc.Arbitrary<Pairs> {
     ['if-modified-since', 'x'],
     ['idempotency-key', '\xe9'],
     ['idempotency-key', 'x'.repeat(300)],
+    ['switchhook-account', '01'],
     ['x-request-id', '<script>'],
     ['x-forwarded-for', '::1, x'],
     ['x-http-method-override', 'DELETE'],

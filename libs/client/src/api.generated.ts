@@ -4821,7 +4821,10 @@ export interface operations {
     eventsReport: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description For a router in front of several installations. It must be the id of the account of all events in the request: events of other accounts are refused. */
+                "Switchhook-Account"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4860,7 +4863,10 @@ export interface operations {
     eventsReportBatch: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description For a router in front of several installations. It must be the id of the account of all events in the request: events of other accounts are refused. */
+                "Switchhook-Account"?: string;
+            };
             path?: never;
             cookie?: never;
         };

@@ -41,7 +41,8 @@ type Callback = (error: null, options: object) => void;
 const MAX_AGE_S = 600;
 
 const ALLOWED_HEADERS = [
-  ...['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'Prefer', 'X-Request-Id'],
+  ...['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'Prefer'],
+  ...['Switchhook-Account', 'X-Request-Id'],
 ];
 
 /** The headers that a script may read, besides type and length. */

@@ -55,9 +55,10 @@ public class OpenApiGenerator {
     var webhook = webhooksApi.webhooksShow(webhookId);
 
     EventsApi eventsApi = new EventsApi(clientOf(args[0], args[2]));
-    var reported = eventsApi.eventsReport(eventOf(id));
+    var reported = eventsApi.eventsReport(eventOf(id), null);
     var batch =
-        eventsApi.eventsReportBatch(new EventBatch().events(List.of(eventOf(id), eventOf("0"))));
+        eventsApi.eventsReportBatch(
+            new EventBatch().events(List.of(eventOf(id), eventOf("0"))), null);
 
     webhooksApi.webhooksDelete(webhookId, null);
     applicationsApi.applicationsDelete(id, null);

@@ -40,9 +40,9 @@ func main() {
 	webhook := must(customer.WebhooksShowWithResponse(background, webhookId)).JSON200
 
 	platform := clientOf(os.Args[1], os.Args[3])
-	reported := must(platform.EventsReportWithResponse(background, eventOf(id))).JSON202
+	reported := must(platform.EventsReportWithResponse(background, nil, eventOf(id))).JSON202
 	events := api.EventBatch{Events: []api.ReportedEvent{eventOf(id), eventOf("0")}}
-	results := must(platform.EventsReportBatchWithResponse(background, events)).JSON202.Results
+	results := must(platform.EventsReportBatchWithResponse(background, nil, events)).JSON202.Results
 	batch := []any{}
 	for _, one := range results {
 		if one.Code == nil {

@@ -31,13 +31,18 @@ export class RefusedFailure extends CommandFailure {
 
 /** A connection to a running API as one user. */
 export class ApiConnection {
-  private readonly authorization: string;
+  private readonly headers: Record<string, string>;
 
+  /** @param account that all requests are about, for a router to decide by */
   constructor(
     private readonly api: URL,
     { username, password }: { username: string; password: string },
+    account?: string,
   ) {
-    this.authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+    this.headers = {
+      authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+      ...(account !== undefined && { 'switchhook-account': account }),
+    };
   }
 
   /** @throws CommandFailure with the API's message when the request is refused or not answered */
@@ -72,7 +77,7 @@ export class ApiConnection {
     silenceMs = ANSWER_TIMEOUT_MS,
   ): Promise<Readable> {
     const answer = await request(this.urlOf(path), {
-      headers: { ...headers, authorization: this.authorization },
+      headers: { ...headers, ...this.headers },
       headersTimeout: ANSWER_TIMEOUT_MS,
       bodyTimeout: silenceMs,
       signal,
@@ -93,7 +98,7 @@ export class ApiConnection {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         // Makes the API refuse a filter that cannot match.
         ...(method === 'GET' && { prefer: 'handling=strict' }),
-        authorization: this.authorization,
+        ...this.headers,
       },
       ...(body !== undefined && { body }),
       headersTimeout: ANSWER_TIMEOUT_MS,
@@ -137,6 +142,8 @@ export interface ApiOptions {
   url?: string;
   user: string;
   passwordStdin?: true;
+  /** Of commands about one account. */
+  account?: string;
 }
 
 /** Adds the options of a command that calls a running API. */
@@ -159,7 +166,7 @@ export async function apiOf(options: ApiOptions, command: Command): Promise<ApiC
     command.error("error: option '--url' must be the address without /v1");
   }
   const password = await passwordOf(options, api, command);
-  return new ApiConnection(api, { username: options.user, password });
+  return new ApiConnection(api, { username: options.user, password }, options.account);
 }
 
 /** Parses a URL option. Commander does not, because its errors repeat the value, even a password. */

@@ -11,10 +11,6 @@ import { printObject, Table } from '../table.js';
 type Application = Schemas['Application'];
 type Options = ApiOptions & OutputOptions;
 
-interface ReadOptions extends Options {
-  account?: string;
-}
-
 interface Fields extends Options, BodyOptions {
   name?: string;
   apiType?: string;
@@ -81,7 +77,7 @@ function bodyOfFields(options: Fields, command: Command): Promise<string> {
   return bodyOf({ name, apiType, environment, ...urls }, options, command);
 }
 
-async function list(options: ReadOptions, command: Command): Promise<void> {
+async function list(options: Options, command: Command): Promise<void> {
   const api = await apiOf(options, command);
   const table = new Table(options, [
     { title: 'id', isNumber: true },
@@ -102,7 +98,7 @@ function cellsOf(application: Application): (string | undefined)[] {
   return [id, name, apiType, environment && idOf({ href: environment }), voiceUrl, messagingUrl];
 }
 
-async function show(id: string, options: ReadOptions, command: Command): Promise<void> {
+async function show(id: string, options: Options, command: Command): Promise<void> {
   const api = await apiOf(options, command);
   const query = queryOf({ accountId: options.account });
   const { text } = await api.ask('GET', pathOf(id) + query);

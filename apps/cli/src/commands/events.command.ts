@@ -64,7 +64,6 @@ interface SendOptions extends ApiOptions, OutputOptions {
   event?: ReportedKind;
   resource?: Resource;
   application?: string;
-  account?: string;
   count: number;
   id?: string;
 }
@@ -86,7 +85,11 @@ export function addEventsCommands(program: Command): void {
     .addOption(new Option('--event <kind>', 'send only this kind').choices(REPORTED_KINDS))
     .addOption(new Option('--resource <resource>', 'the resource of the events').choices(RESOURCES))
     .option('--application <id>', 'events of this application', numericId)
-    .option('--account <id>', 'events of this account', numericId)
+    .option(
+      '--account <id>',
+      'events of this account; with --from-file, the account of all events in the file',
+      numericId,
+    )
     .option('--count <n>', `how many of each kind, 1 to ${MAX_COUNT}`, wholeNumber(1, MAX_COUNT), 1)
     .option('--id <key>', "the producer's id: an event with a known id is a duplicate")
     .addHelpText('after', example('events send --application 1 --event smsdlr'))
@@ -95,7 +98,7 @@ export function addEventsCommands(program: Command): void {
 }
 
 /** Options for samples, which a file excludes. */
-const OF_SAMPLES = ['event', 'resource', 'application', 'account', 'count', 'id'];
+const OF_SAMPLES = ['event', 'resource', 'application', 'count', 'id'];
 
 async function send(options: SendOptions, command: Command): Promise<void> {
   const { fromFile } = options;

@@ -10,7 +10,6 @@ type Summary = Schemas['AttemptSummary'];
 
 interface StatsOptions extends ApiOptions, OutputOptions {
   webhook?: string;
-  account?: string;
   since?: string;
   until?: string;
   buckets: number;

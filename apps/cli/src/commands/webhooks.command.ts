@@ -13,11 +13,7 @@ import { addWebhookActions } from './webhook-actions.command.js';
 type Webhook = Schemas['Webhook'];
 type Options = ApiOptions & OutputOptions;
 
-interface ReadOptions extends Options {
-  account?: string;
-}
-
-interface ListOptions extends ReadOptions {
+interface ListOptions extends Options {
   application?: string;
   event?: string;
   resource?: string;
@@ -197,7 +193,7 @@ function stateOf({ enabled, disabledReason, paused, health }: Webhook): string {
   return state === 'ok' && pacedBy !== undefined ? 'paced' : state;
 }
 
-async function show(id: string, options: ReadOptions, command: Command): Promise<void> {
+async function show(id: string, options: Options, command: Command): Promise<void> {
   const api = await apiOf(options, command);
   const query = queryOf({ accountId: options.account });
   const { text } = await api.ask('GET', pathOf(id) + query);

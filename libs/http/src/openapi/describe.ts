@@ -32,6 +32,8 @@ export interface Operation {
   /** Path parameters with a different meaning than in the rest of the controller. */
   path?: Parameters;
   query?: Parameters;
+  /** Headers of the request, besides `If-Match` and `Idempotency-Key`. */
+  requestHeaders?: Parameters;
   /** The body, if the route does not use a DTO. */
   body?: Schema;
   /** Bodies by name; by default one is built from the examples of the fields. */

@@ -96,6 +96,7 @@ function operationOf(
   const parameters = [
     ...pathParameters(route, components),
     ...parametersOf('query', operation.query ?? {}, components),
+    ...parametersOf('header', operation.requestHeaders ?? {}, components),
     ...(route.checksVersion ? [components.parameter('IfMatch')] : []),
     ...(route.takesKey ? [components.parameter('IdempotencyKey')] : []),
   ];

@@ -18,6 +18,7 @@ import {
   TIME_RULE,
 } from '#libs/kernel';
 import type { Refusal, ReportedEvent } from '../domain/event.js';
+import { ACCOUNT_HEADER } from './named-account.js';
 import { NOTICE_KINDS, REPORTED_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { eventKind, resource } from '../../event-kinds/http/choices.schema.js';
 
@@ -204,9 +205,10 @@ const REFUSALS: Record<Refusal, [name: string, problem: Problem]> = {
   ],
 };
 
-/** The fault of a refused event. */
-export function refusalFault(refusal: Refusal, pointer = ''): FieldFault {
+/** The fault of a refused event. @param isNamed whether its account is the one that its request names */
+export function refusalFault(refusal: Refusal, pointer = '', isNamed = false): FieldFault {
   const [name, problem] = REFUSALS[refusal];
+  if (isNamed && name === 'accountId') return faultAt(ACCOUNT_HEADER, problem);
   return faultOf(pointer, name, problem);
 }
 

@@ -35,6 +35,7 @@ import { type EventQuery, EventsService } from '../domain/events.service.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
 import { eventKindPart, resourcePart } from '../../event-kinds/http/choices.schema.js';
 import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
+import { namedAccountOf, ofAccount } from './named-account.js';
 import {
   AcceptedEventView,
   EventView,
@@ -62,11 +63,12 @@ export class EventsController {
     @Req() request: Request,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
-    const read = readEvent(body.value, body.text, '', isStrict(request));
+    const account = namedAccountOf(request);
+    const read = ofAccount(account, readEvent(body.value, body.text, '', isStrict(request)));
     if ('faults' in read) throw new ValidationError(read.faults);
     const [acceptance] = await this.events.accept([read.event]);
     if (acceptance instanceof UnavailableError) throw acceptance;
-    if (!acceptance?.accepted) throw refusalOf(acceptance);
+    if (!acceptance?.accepted) throw refusalOf(acceptance, account);
     const location = href('events', acceptance.id);
     return answer(AcceptedEventView.show(acceptance, href), { location });
   }
@@ -80,7 +82,8 @@ export class EventsController {
     @Req() request: Request,
     @Href() href: HrefBuilder,
   ): Promise<object> {
-    const read = readBatch(body, isStrict(request));
+    const account = namedAccountOf(request);
+    const read = readBatch(body, isStrict(request)).map((item) => ofAccount(account, item));
     const valid = read.flatMap((item) => ('event' in item ? [item.event] : []));
     const acceptances = (valid.length > 0 ? await this.events.accept(valid) : []).values();
     const results = read.map((item, index) => {
@@ -89,7 +92,7 @@ export class EventsController {
       if (acceptance instanceof UnavailableError) return RefusedEventView.show(acceptance, href);
       return acceptance?.accepted
         ? AcceptedEventView.show(acceptance, href)
-        : RefusedEventView.show(refusalOf(acceptance, `/events/${index}`), href);
+        : RefusedEventView.show(refusalOf(acceptance, account, `/events/${index}`), href);
     });
     return { results };
   }
@@ -179,8 +182,13 @@ function tooDeepFault(field: string): FieldFault {
   return { field, code: 'length', message };
 }
 
-function refusalOf(acceptance: Acceptance | undefined, pointer = ''): ValidationError {
+/** @param account that the request names */
+function refusalOf(
+  acceptance: Acceptance | undefined,
+  account: string | undefined,
+  pointer = '',
+): ValidationError {
   if (!acceptance || acceptance.accepted)
     throw new Error('an event was neither accepted nor refused');
-  return new ValidationError([refusalFault(acceptance.refusal, pointer)]);
+  return new ValidationError([refusalFault(acceptance.refusal, pointer, account !== undefined)]);
 }

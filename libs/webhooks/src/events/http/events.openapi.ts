@@ -25,6 +25,7 @@ import {
   EventNotMatchingError,
 } from '../domain/events.service.js';
 import { EventsController } from './events.controller.js';
+import { NAMED_ACCOUNT } from './named-account.js';
 import { FilterPreviewsController, FilterPreviewView } from './filter-previews.controller.js';
 import { MissedEventsController } from './missed-events.controller.js';
 
@@ -53,6 +54,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
         'For the role `platform`. After the 202 the event cannot be lost. If the outcome is not ' +
         'known, repeat it with the same `id`. A `traceparent` (W3C Trace Context) is continued to ' +
         'the target, where the operator collects traces.',
+      requestHeaders: NAMED_ACCOUNT,
       body: ReportedEventSchema,
       examples: { smallest: event, everything: withEverything },
       answer: AcceptedEventView.schema,
@@ -64,6 +66,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
       about:
         'For the role `platform`. Each event has a result of its own. Report those whose `code` is ' +
         '`unavailable` again, with the same `id`.',
+      requestHeaders: NAMED_ACCOUNT,
       body: EventBatchSchema,
       examples: {
         two: { events: [event, { ...withEverything, id: 'cdr-8c1f3b', event: 'cdrRated' }] },
