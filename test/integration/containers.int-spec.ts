@@ -12,12 +12,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { migrate, readConfig } from '#libs/runtime';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
+import { requireProgram } from '#tools/apt';
 import { eventually } from '#tools/eventually';
 import { freePort } from '#tools/net';
 import { HEAP_LIMITS } from '#tools/settings';
-import { testDatabaseUrl } from '../support/environment.js';
+import { type Environment, testDatabaseUrl } from '../support/environment.js';
 import { startApi, startWorker } from '../support/processes.js';
 import { documentedVariables } from '../support/variables.js';
+
+await requireProgram('psql', 'postgresql-client');
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -232,38 +235,30 @@ describe('docker-compose.yml', () => {
 describe('tools/database/roles.sql', () => {
   const PROCESSES = ['migrate', 'api', 'worker'] as const;
   const name = `roles_test_${randomBytes(6).toString('hex')}`;
+  const further = `${name}_two`;
   const admin = new pg.Client({ connectionString: testDatabaseUrl().toString() });
   const passwords = Object.fromEntries(PROCESSES.map((process) => [process, `it's ${process}`]));
 
-  const urlOf = (process: (typeof PROCESSES)[number]): string => {
+  const urlOf = (process: (typeof PROCESSES)[number], installation = name): string => {
     const url = testDatabaseUrl();
-    const own = { username: `${name}_${process}`, password: passwords[process], pathname: name };
+    const username = `${installation}_${process}`;
+    const own = { username, password: passwords[process], pathname: name };
     return Object.assign(url, own).toString();
   };
 
-  /** Runs the script like psql, with our own role names. */
-  async function runScript(): Promise<void> {
-    const script = read('tools/database/roles.sql');
-    const variables = new Map([['database', name]]);
-    for (const [, variable = '', environment = ''] of script.matchAll(/^\\getenv (\w+) (\w+)$/gm)) {
-      variables.set(variable, passwords[environment.split('_')[0]!.toLowerCase()]!);
-    }
-    const sql = script
-      .replaceAll(/^\\getenv .*$/gm, '')
-      .replace('SELECT current_database() AS database \\gset', '')
-      .replaceAll(/(?<!:):'(\w+)'/g, (_, variable: string) =>
-        pg.escapeLiteral(variables.get(variable) ?? ''),
-      )
-      .replaceAll(/(?<!:):"(\w+)"/g, (_, variable: string) =>
-        pg.escapeIdentifier(variables.get(variable) ?? ''),
-      )
-      .replaceAll('switchhook_', `${name}_`);
-    expect(sql).not.toMatch(/\\|:['"]/);
+  /** Runs the script with our own role names. */
+  function runScript(...args: string[]): void {
+    const script = read('tools/database/roles.sql').replaceAll('switchhook', name);
     const url = testDatabaseUrl();
     url.pathname = name;
-    const client = new pg.Client({ connectionString: url.toString() });
-    await client.connect();
-    await client.query(sql).finally(() => client.end());
+    const environment = Object.entries(passwords).map(([process, password]) => [
+      `${process.toUpperCase()}_PASSWORD`,
+      password,
+    ]);
+    execFileSync('psql', [url.toString(), '--no-psqlrc', '--set=ON_ERROR_STOP=1', ...args], {
+      input: script,
+      env: Object.fromEntries([['PATH', process.env.PATH], ...environment]) as Environment,
+    });
   }
 
   beforeAll(async () => {
@@ -272,7 +267,10 @@ describe('tools/database/roles.sql', () => {
   });
   afterAll(async () => {
     await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
-    await admin.query(`DROP ROLE ${PROCESSES.map((process) => `${name}_${process}`).join(', ')}`);
+    for (const installation of [name, further]) {
+      const roles = PROCESSES.map((process) => `${installation}_${process}`);
+      await admin.query(`DROP ROLE ${roles.join(', ')}`);
+    }
     await admin.end();
   });
 
@@ -297,7 +295,7 @@ describe('tools/database/roles.sql', () => {
     // What migrate sets for the role that it shares with the processes.
     const limits = await settingsOf(single.username);
     expect(limits.length).toBeGreaterThan(0);
-    await runScript();
+    runScript();
     const roles = {
       DATABASE_API_ROLE: `${name}_api`,
       DATABASE_WORKER_ROLE: `${name}_worker`,
@@ -340,6 +338,26 @@ describe('tools/database/roles.sql', () => {
       await expect(api.query(statement)).rejects.toMatchObject({ code: '42501' });
     }
     await api.end();
+  });
+
+  it('creates the roles of a further installation in the database', async () => {
+    runScript(`--set=schema=${further}`);
+    const settings = {
+      DATABASE_SCHEMA: further,
+      DATABASE_API_ROLE: `${further}_api`,
+      DATABASE_WORKER_ROLE: `${further}_worker`,
+    };
+    const told: string[] = [];
+    const config = readConfig({ DATABASE_URL: urlOf('migrate', further), ...settings });
+    await migrate(config, contextSchemas, { print: (line) => told.push(line) });
+    // Nothing is left for an administrator.
+    expect(told).toEqual([]);
+    const environment = { DATABASE_SCHEMA: further };
+    const running = await Promise.all([
+      startApi({ DATABASE_URL: urlOf('api', further), ...environment }),
+      startWorker({ DATABASE_URL: urlOf('worker', further), ...environment }),
+    ]);
+    await Promise.all(running.map((one) => one.stop()));
   });
 });
 
