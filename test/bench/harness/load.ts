@@ -18,20 +18,22 @@ export type NextCall = (dueAt: number) => Call;
 
 /** Sends requests to one or more servers; any answer other than 2xx is an error. */
 export class LoadGenerator {
+  /** In turns, so that each server gets its share. */
   private readonly idle: Connection[] = [];
   private readonly waiting: ((connection: Connection) => void)[] = [];
   private readonly all: Connection[] = [];
 
   /**
-   * @param connections at most, to all servers together
+   * @param connections at most, to all servers together, unless {@link closed} needs more
    */
   constructor(
     private readonly origins: readonly string[],
-    private readonly connections: number,
+    private connections: number,
   ) {}
 
   /** Makes as many calls as possible for some seconds, with `atOnce` under way: the ceiling. */
   async closed(next: NextCall, atOnce: number, seconds: number): Promise<Load> {
+    this.connections = Math.max(this.connections, atOnce);
     return this.measured(async (call) => {
       const end = performance.now() + seconds * 1_000;
       const client = async () => {
@@ -99,7 +101,7 @@ export class LoadGenerator {
 
   private connection(): Connection | Promise<Connection> {
     for (;;) {
-      const kept = this.idle.pop();
+      const kept = this.idle.shift();
       if (!kept) break;
       // Servers end long idle connections.
       if (!kept.isClosed) return kept;
