@@ -1,6 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +28,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 interface Service {
   image?: string;
+  scale?: string;
   environment?: Record<string, string>;
   command?: string[];
   entrypoint?: string[];
@@ -39,7 +41,22 @@ interface Service {
   depends_on?: Record<string, { condition: string }>;
   volumes?: string[];
   networks?: string[];
+  logging?: object;
 }
+
+/** A text of the file with the values of variables, or without them the defaults of `${NAME:-default}`. */
+function interpolated(text = '', values: Record<string, string> = {}): string {
+  const inner = /\$\{(\w+)(:?-)?([^${}]*)\}/;
+  const [whole, name = '', , byDefault = ''] = inner.exec(text) ?? [];
+  if (whole === undefined) return text;
+  return interpolated(
+    text.replace(whole, () => values[name] ?? byDefault),
+    values,
+  );
+}
+
+/** A password with every character that a keyboard has. */
+const PASSWORD = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
 
 const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
 const services = compose.services as unknown as Record<string, Service>;
@@ -53,12 +70,16 @@ describe('docker-compose.yml', () => {
     const schema = JSON.parse(JSON.stringify(composeSchema), (name, value: unknown) =>
       typeof value === 'string' && (name === 'id' || name === '$schema') ? undefined : value,
     ) as object;
+    // Variables are replaced first, and numbers made of their values.
+    const loaded = JSON.parse(JSON.stringify(compose), (name, value: unknown) =>
+      name === 'scale' ? Number(interpolated(value as string)) : value,
+    ) as object;
     const ajv = new Ajv2019({ strict: false, formats: { duration: true, ports: true } });
-    expect([ajv.validate(schema, compose), ajv.errors]).toEqual([true, null]);
+    expect([ajv.validate(schema, loaded), ajv.errors]).toEqual([true, null]);
   });
 
   it('passes every setting on, except those that the image determines, and no other', () => {
-    const determined = ['HOST', 'PORT', 'WORKER_PORT', 'NODE_ENV', 'REDIS_SENTINEL_PASSWORD'];
+    const determined = ['HOST', 'PORT', 'WORKER_PORT', 'NODE_ENV'];
     const ofMigrate = [
       ...['MIGRATION_DATABASE_URL', 'DATABASE_API_ROLE', 'DATABASE_WORKER_ROLE'],
       'INSTALLATION_GROUP',
@@ -68,7 +89,7 @@ describe('docker-compose.yml', () => {
     );
     for (const { environment = {} } of ours) {
       const names = Object.keys(environment).filter(
-        (name) => !ofMigrate.includes(name) && !name.startsWith('OTEL_'),
+        (name) => !ofMigrate.includes(name) && !/^(OTEL_|PG)/.test(name),
       );
       expect(names.sort()).toEqual(passed.filter((name) => !name.startsWith('OTEL_')).sort());
     }
@@ -86,12 +107,11 @@ describe('docker-compose.yml', () => {
     const mounted = Object.values(services).flatMap(({ volumes = [] }) =>
       volumes.flatMap((volume) => (volume.startsWith('./') ? volume.split(':')[0]! : [])),
     );
-    expect(mounted).toHaveLength(6);
+    expect(mounted).toHaveLength(7);
     for (const file of mounted) expect(() => read(file)).not.toThrow();
   });
 
   it('gives each process only the password of its own role', () => {
-    const role = (process: string) => `switchhook_${process}`;
     const passwordsIn = (environment: object) =>
       [...JSON.stringify(environment).matchAll(/\$\{(\w+_PASSWORD)/g)].map(([, name]) => name);
     for (const [service, process] of [
@@ -101,14 +121,47 @@ describe('docker-compose.yml', () => {
       ['worker', 'worker'],
     ] as const) {
       const { environment = {} } = services[service]!;
-      expect(environment.DATABASE_URL).toMatch(`//${role(process)}:$`);
+      const password = `${process.toUpperCase()}_PASSWORD`;
+      expect(interpolated(environment.PGUSER)).toBe(`switchhook_${process}`);
+      expect(environment.PGPASSWORD).toBe(`\${${password}:?choose a password}`);
       const own = passwordsIn(environment).filter((name) => name !== 'REDIS_PASSWORD');
-      expect(own).toEqual([`${process.toUpperCase()}_PASSWORD`]);
+      expect(own).toEqual([password]);
     }
-    expect(services.migrate!.environment).toMatchObject({
-      DATABASE_API_ROLE: role('api'),
-      DATABASE_WORKER_ROLE: role('worker'),
-    });
+    for (const process of ['api', 'worker']) {
+      const variable = `DATABASE_${process.toUpperCase()}_ROLE`;
+      expect(services.migrate!.environment![variable]).toBe(services[process]!.environment!.PGUSER);
+    }
+  });
+
+  it('takes the address of either store from .env, and leaves out what it replaces', () => {
+    const own = {
+      ...{ DATABASE_URL: 'postgres://db1,db2/mine', BUNDLED_POSTGRES: '0' },
+      ...{ REDIS_URL: 'rediss+sentinel://one,two/main', BUNDLED_REDIS: '0' },
+    };
+    for (const { environment: { DATABASE_URL, REDIS_URL } = {} } of ours) {
+      const addresses = [DATABASE_URL, REDIS_URL];
+      const bundled = ['postgres://postgres:5432/switchhook', 'redis://redis:6379'];
+      expect(addresses.map((text) => interpolated(text))).toEqual(bundled);
+      expect(addresses.map((text) => interpolated(text, own))).toEqual([
+        own.DATABASE_URL,
+        own.REDIS_URL,
+      ]);
+    }
+    for (const store of ['postgres', 'redis']) {
+      const { scale } = services[store]!;
+      expect([interpolated(scale), interpolated(scale, own)]).toEqual(['1', '0']);
+    }
+  });
+
+  it('lets all processes but migrate use PgBouncer', () => {
+    const pooled = { DATABASE_HOST: 'pgbouncer:6432' };
+    const addresses = ours.map(({ environment }) =>
+      interpolated(environment!.DATABASE_URL, pooled),
+    );
+    expect(addresses).toEqual([
+      'postgres://postgres:5432/switchhook',
+      ...Array<string>(3).fill('postgres://pgbouncer:6432/switchhook'),
+    ]);
   });
 
   it('gives every process SECRETS_KEYS, without which none starts in production', () => {
@@ -126,10 +179,10 @@ describe('docker-compose.yml', () => {
   });
 
   it('sets a Redis password and passes it to every process that uses Redis', () => {
-    const password = '${REDIS_PASSWORD:?choose a password}';
+    const password = '${REDIS_PASSWORD?choose a password}';
     expect(services.redis!.environment!.REDISCLI_AUTH).toBe(password);
     for (const { environment: own } of [services.api!, services.worker!, services.cli!]) {
-      expect(own!.REDIS_URL).toBe(`redis://:${password}@redis:6379`);
+      expect(own!.REDIS_PASSWORD).toBe(password);
     }
   });
 
@@ -137,24 +190,20 @@ describe('docker-compose.yml', () => {
     for (const [name, { command = [], entrypoint = [], healthcheck }] of Object.entries(services)) {
       const args = [...entrypoint, ...command, ...(healthcheck?.test ?? [])].join(' ');
       // With two dollars, a shell in the container replaces the name, and compose does not.
-      expect([name, args.replaceAll(/\$\$\w+/g, '')]).toEqual([
-        name,
-        expect.not.stringContaining('$'),
-      ]);
+      expect([name, args.replaceAll('$$', '')]).toEqual([name, expect.not.stringContaining('$')]);
     }
   });
 
   it('starts Redis with its password and settings, and without a shell that would keep its signals', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'redis-'));
     const port = await freePort();
-    const password = 'pass.word-~_1!*';
     // The image's command, except that Redis listens on this test's port.
     const entrypoint = `#!/bin/sh\nexec "$@" --port ${port} --bind 127.0.0.1 --dir ${directory}\n`;
     writeFileSync(join(directory, 'docker-entrypoint.sh'), entrypoint, { mode: 0o755 });
     const env = {
       ...process.env,
       PATH: `${directory}:${process.env['PATH'] ?? ''}`,
-      REDISCLI_AUTH: password,
+      REDISCLI_AUTH: PASSWORD,
     };
     const [program = '', ...args] = services.redis!.command!;
     const redis = spawn(
@@ -164,7 +213,7 @@ describe('docker-compose.yml', () => {
     );
     const ended = once(redis, 'exit');
     try {
-      const cli = (words: string[], auth = password) =>
+      const cli = (words: string[], auth = PASSWORD) =>
         execFileSync('redis-cli', ['-p', String(port), ...words], {
           env: { ...env, REDISCLI_AUTH: auth },
           stdio: 'pipe',
@@ -182,12 +231,20 @@ describe('docker-compose.yml', () => {
       expect(cli(['config', 'get', 'maxmemory-policy'])).toBe('maxmemory-policy\nnoeviction\n');
       const running = readFileSync(`/proc/${redis.pid!}/cmdline`, 'utf8');
       expect(running).toMatch(/^redis-server /);
-      expect(running).not.toContain(password);
+      expect(running).not.toContain(PASSWORD);
     } finally {
       redis.kill('SIGTERM');
       expect(await ended).toEqual([0, null]);
       rmSync(directory, { recursive: true, force: true });
     }
+  });
+
+  it('does not start Redis with an empty password', () => {
+    const [, , script = ''] = services.redis!.command!;
+    const env = { ...process.env, REDISCLI_AUTH: '' };
+    const { status, stderr } = spawnSync('sh', ['-c', script.replaceAll('$$', '$')], { env });
+    expect(status).not.toBe(0);
+    expect(stderr.toString()).toContain('REDIS_PASSWORD is empty');
   });
 
   it('puts each store on its own network, with only the processes that need it', () => {
@@ -202,20 +259,56 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('publishes only the API and the pages of monitoring, and only on the loopback interface', () => {
+  it('publishes only the proxy of the API and the pages of monitoring, and only on the loopback interface', () => {
     const open = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
-    expect(open.map(([name]) => name)).toEqual(['api', 'prometheus', 'grafana']);
+    expect(open.map(([name]) => name)).toEqual(['proxy', 'prometheus', 'grafana']);
+    expect(services.proxy!.networks).toEqual(['proxy']);
+    expect(services.api!.networks).toContain('proxy');
     for (const [, { ports = [] }] of open) {
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
     }
   });
 
-  it('starts API and worker after the migration, checks their health, and gives them time to finish', () => {
+  it('starts API and worker after the migration, and gives them time to finish', () => {
     for (const service of [services.api!, services.worker!]) {
       expect(service.depends_on?.migrate?.condition).toBe('service_completed_successfully');
-      expect(service.healthcheck?.test.join(' ')).toContain('/health/ready');
       expect(service.stop_grace_period).toBe('30s');
     }
+  });
+
+  it('does not migrate again for each command', () => {
+    expect(services.cli).not.toHaveProperty('depends_on');
+  });
+
+  it('checks the health of API, worker and proxy at /health/ready, without Node.js', async () => {
+    const port = await freePort();
+    let status = 200;
+    const server = createServer(({ url }, response) => {
+      response.writeHead(url === '/health/ready' ? status : 404).end();
+    });
+    const check = async ([, program = '', ...args]: string[]) => {
+      const own = args.map((arg) => arg.replaceAll('$$', '$').replace(/^300[01]$/, String(port)));
+      const [code] = (await once(spawn(program, own), 'exit')) as [number];
+      return code === 0;
+    };
+    const ports = { api: '3000', worker: '3001', proxy: '3000' };
+    for (const [name, own] of Object.entries(ports)) {
+      const { test } = services[name]!.healthcheck!;
+      expect([test[1], test.at(-1)]).toEqual(['bash', own]);
+      expect(await check(test)).toBe(false);
+      await once(server.listen(port, '127.0.0.1'), 'listening');
+      expect(await check(test)).toBe(true);
+      status = 503;
+      expect(await check(test)).toBe(false);
+      status = 200;
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    }
+  });
+
+  it('bounds the logs of every container', () => {
+    const rotation = { driver: 'json-file', options: { 'max-size': '50m', 'max-file': '4' } };
+    for (const { logging } of Object.values(services)) expect(logging).toEqual(rotation);
   });
 
   it('runs the same version of the image everywhere, which a variable names', () => {
@@ -372,6 +465,13 @@ describe('tools/Dockerfile', () => {
 
   it('does not run as root', () => {
     expect(final).toMatch(/^USER node$/m);
+  });
+
+  it('takes from the image of Node.js only node itself, without npm', () => {
+    const [, base] = /^FROM (\S+)$/m.exec(read('tools/Dockerfile')) ?? [];
+    expect(base).toMatch(/^debian:\w+-slim$/);
+    const others = [...final.matchAll(/^COPY --from=build (?!\/app\/)(\S+)/gm)];
+    expect(others.map(([, file]) => file)).toEqual(['/usr/local/bin/node']);
   });
 
   it('installs the packages of the lockfile, runs none of their scripts, and keeps no development tools', () => {

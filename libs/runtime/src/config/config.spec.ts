@@ -386,6 +386,7 @@ describe('readConfig', () => {
         DATABASE_URL: 'postgres://user:SECRET@host/name',
         MIGRATION_DATABASE_URL: 'postgres://user:SECRET@host/name',
         REDIS_URL: 'redis://:SECRET@host',
+        REDIS_PASSWORD: ' SECRET\n',
         REDIS_SENTINEL_PASSWORD: ' SECRET\n',
         DELIVERY_PROXY_URL: 'http://user:SECRET@host',
         SECRETS_KEYS: `k1:${KEY}`,

@@ -51,6 +51,7 @@ const schema = z.object({
       'must be redis://host, redis+cluster://host,host or redis+sentinel://host,host/name',
     )
     .describe('Redis, 6.2 or later; `rediss://` for TLS, `redis+cluster://`, `redis+sentinel://`'),
+  REDIS_PASSWORD: z.string().optional().describe('password of Redis, if `REDIS_URL` has none'),
   REDIS_SENTINEL_PASSWORD: z.string().optional().describe('password of the sentinels'),
   HOST: z.string().default('0.0.0.0').describe('address to listen on'),
   PORT: wholeNumber(0, 65_535, 3000).describe('port of the API'),

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { freePort } from '#tools/net';
 import { certificate } from '../../../../test/support/certificate.js';
@@ -54,6 +54,8 @@ afterAll(async () => {
 });
 
 describe('connecting to several hosts', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
   it('takes the first that is neither down nor a standby', async () => {
     const hosts = [nowhere, hostOf(standby), hostOf(primary)];
     expect(await found(clientOf(addressOf(hosts)))).toBe(hostOf(primary));
@@ -82,6 +84,20 @@ describe('connecting to several hosts', () => {
       message: 'no host of PostgreSQL takes writes',
       cause: { message: `connect ECONNREFUSED ${nowhere}; PostgreSQL takes no writes` },
     });
+  });
+
+  it('takes the login that the address lacks from PGUSER and PGPASSWORD', async () => {
+    const password = `p@s:/s%40 "'\\\\#?&ü$`;
+    await primary.query(`CREATE ROLE apart LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
+    vi.stubEnv('PGUSER', 'apart').stubEnv('PGPASSWORD', password);
+    const { host, pathname } = primary.url;
+    for (const login of ['', 'apart@']) {
+      const client = new (clientOf(`postgres://${login}${host}${pathname}`))();
+      await client.connect();
+      expect((await client.query('SELECT current_user AS me')).rows).toEqual([{ me: 'apart' }]);
+      await client.end();
+    }
+    expect(await found(clientOf(addressOf([host])))).toBe(host);
   });
 
   it('tries no other host after a wrong password', async () => {

@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { redisAddressOf } from './redis-address.js';
 
@@ -36,6 +37,33 @@ describe('several servers', () => {
       login: { password: 'secret' },
     });
   });
+});
+
+describe('a password beside the address', () => {
+  const ascii = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
+  const password = `${ascii}ü€`;
+
+  it.each(['redis://host', 'rediss://host:1/2', 'redis://me@[::1]:1'])(
+    'reaches the Redis client with %s',
+    (text) => {
+      const address = redisAddressOf(text, password);
+      const client = new Redis(address?.kind === 'server' ? address.url : '', {
+        lazyConnect: true,
+      });
+      expect(client.options.password).toBe(password);
+    },
+  );
+
+  it('completes the login of several servers', () => {
+    expect(redisAddressOf('redis+cluster://me@one', password)).toMatchObject({
+      login: { username: 'me', password },
+    });
+  });
+
+  it.each(['redis://:own@host', 'redis+sentinel://:own@host/name'])(
+    'does not replace the password in %s',
+    (text) => expect(redisAddressOf(text, password)).toEqual(redisAddressOf(text)),
+  );
 });
 
 it.each([

@@ -24,15 +24,22 @@ const NODE = /^(\[[\da-f:.]+\]|[^\s[\]:]+)(?::(\d{1,5}))?$/i;
  * Parses the address of one server (`redis://host`), of a Redis Cluster (`redis+cluster://host,host`), or of
  * sentinels and their primary (`redis+sentinel://host,host/name/db`). `rediss` means TLS; `user:password@`
  * is the login of the servers.
+ * @param password for an address without one; not percent-encoded
  * @returns undefined for any other text
  */
-export function redisAddressOf(text: string): RedisAddress | undefined {
-  if (/^rediss?:\/\/./.test(text))
-    return URL.canParse(text) ? { kind: 'server', url: text } : undefined;
-  const [, scheme, kind, username, password, hosts = '', name, db = '0'] = SEVERAL.exec(text) ?? [];
+export function redisAddressOf(text: string, password = ''): RedisAddress | undefined {
+  const byDefault = encodeURIComponent(password);
+  if (/^rediss?:\/\/./.test(text)) {
+    if (!URL.canParse(text)) return undefined;
+    const url = new URL(text);
+    if (url.password !== '' || password === '') return { kind: 'server', url: text };
+    url.password = byDefault;
+    return { kind: 'server', url: url.href };
+  }
+  const [, scheme, kind, username, own, hosts = '', name, db = '0'] = SEVERAL.exec(text) ?? [];
   if (kind !== 'cluster' && kind !== 'sentinel') return undefined;
   const nodes = hosts.split(',').flatMap((node) => nodeOf(node, PORTS[kind]) ?? []);
-  const login = loginOf({ username, password });
+  const login = loginOf({ username, password: own || byDefault });
   if (nodes.length < hosts.split(',').length || !login) return undefined;
   const servers = { nodes, login, tls: scheme === 'rediss' };
   // A cluster has no name and only one database.

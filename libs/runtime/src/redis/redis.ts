@@ -48,7 +48,7 @@ export function connectRedis(config: Config, use: RedisUse): RedisConnection {
 }
 
 function connectionOf(config: Config, use: RedisUse): RedisConnection {
-  const address = redisAddressOf(config.REDIS_URL);
+  const address = redisAddressOf(config.REDIS_URL, config.REDIS_PASSWORD);
   if (!address) throw new Error('REDIS_URL was not validated');
   const options = optionsFor(use);
   if (address.kind === 'server') return new Redis(address.url, options);
