@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT } from '#tools/settings';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -12,13 +12,19 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 /**
  * The steps of the image, without a container engine: each stage runs in an empty directory with
- * the files that its COPY lines add and the packages that its npm lines keep.
+ * the files of the application that its COPY lines add and the packages that its npm lines keep.
  */
 const [building = '', final = ''] = read('tools/Dockerfile')
   .split(/^FROM .*$/m)
   .slice(1);
 const copies = (stage: string): string[][] =>
-  [...stage.matchAll(/^COPY (?:--from=build )?(.+)$/gm)].map(([, words = '']) => words.split(' '));
+  [...stage.matchAll(/^COPY (?:--from=build (?=\/app\/))?([^-].*)$/gm)].map(([, words = '']) =>
+    words.split(' '),
+  );
+/** What a copy becomes: a target with a slash at its end is a directory. */
+const placeOf = (source: string, target: string): string =>
+  target.endsWith('/') ? join(target, basename(source)) : target;
+
 let dir: string;
 let image: string;
 let database: TestDatabase;
@@ -30,9 +36,7 @@ beforeAll(async () => {
   for (const words of copies(building)) {
     const target = words.at(-1) ?? '';
     for (const source of words.slice(0, -1)) {
-      cpSync(join(ROOT, source), join(build, target === './' ? source : target), {
-        recursive: true,
-      });
+      cpSync(join(ROOT, source), join(build, placeOf(source, target)), { recursive: true });
     }
   }
   symlinkSync(join(ROOT, 'node_modules'), join(build, 'node_modules'));
@@ -43,7 +47,7 @@ beforeAll(async () => {
   image = join(dir, 'image');
   for (const [source = '', target = ''] of copies(final)) {
     const path = source.replace(/^\/app\//, '');
-    cpSync(join(build, path), join(image, target === './' ? path : target), {
+    cpSync(join(build, path), join(image, placeOf(path, target)), {
       recursive: true,
       verbatimSymlinks: true,
     });
