@@ -1,6 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Schemas } from '#libs/client';
-import { eventually } from '#tools/eventually';
 import { ConsoleInstallation, type Customer, logIn } from '../support/console.js';
 
 let installation: ConsoleInstallation;
@@ -16,15 +14,18 @@ beforeEach(async () => {
 });
 afterEach(() => installation.closePages());
 
-/** Waits until workers have counted this many attempts. */
-async function attemptsCounted(count: number): Promise<void> {
-  const read = async () =>
-    (await customer.client.get('/v1/stats')).json<Schemas['AttemptHistory']>();
-  await eventually(read, ({ attempts }) => attempts === count, { ms: 40_000 });
+/** Counts an attempt like a worker, which stores its counts only every ten seconds. */
+async function countAttempt(webhook: string, outcome: string): Promise<void> {
+  await installation.database.query(
+    `INSERT INTO attempt_counts (account_id, webhook_id, at, outcome, bin, count)
+     SELECT $1, of, date_bin('5 minutes', now(), '2026-01-01'), $3, 1, 1 FROM unnest(ARRAY[0, $2::bigint]) of`,
+    [customer.id, webhook, outcome],
+  );
 }
 
 it('opens after a login, and tells a new account what to do first', async () => {
-  const page = await installation.openAs(customer, '');
+  const page = await installation.open('');
+  await logIn(page, customer);
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   expect(page.url()).toMatch(/console\/overview$/);
   const steps = page.getByRole('region', { name: 'Three steps to your first notification' });
@@ -86,13 +87,7 @@ it('shows a paused subscription, and resumes it', async () => {
 
 it('shows the outcomes and answer times of a time range, as charts and as tables', async () => {
   const webhook = await installation.aSubscription(customer);
-  installation.receiver.answering = (_, response) => response.writeHead(500).end();
-  await installation.report(customer);
-  await installation.delivery(customer, 'pending');
-  installation.receiver.answering = (_, response) => response.end();
-  await installation.report(customer);
-  await installation.delivery(customer, 'succeeded');
-  await attemptsCounted(2);
+  for (const outcome of ['5xx', '2xx']) await countAttempt(webhook, outcome);
 
   const page = await installation.openAs(customer, 'overview');
   const failures = page.getByRole('list', { name: 'Failed attempts by outcome' });
@@ -118,33 +113,35 @@ it('shows the outcomes and answer times of a time range, as charts and as tables
 
 it('shows figures soon after a login on a slow network', async () => {
   await installation.aSubscription(customer);
-  /** ms from the login to the figures; the best of three, because this machine may be busy. */
+  /** ms from the login to the figures. */
   const took = async (latency: number, bytesPerSecond: number): Promise<number> => {
-    const tookMs: number[] = [];
-    for (let n = 0; n < 3; n += 1) {
-      const page = await installation.open('', { viewport: { width: 1_280, height: 720 } });
-      await page.waitForLoadState('networkidle');
-      const network = await page.context().newCDPSession(page);
-      await network.send('Network.emulateNetworkConditions', {
-        ...{ offline: false, latency },
-        ...{ downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond },
-      });
-      const start = Date.now();
-      await logIn(page, customer);
-      // At each frame: a locator looks only twice a second after a while.
-      await page.evaluate(`(async () => {
-        while (!document.body.textContent.includes('Failed attempts')) {
-          await new Promise(requestAnimationFrame);
-        }
-      })()`);
-      tookMs.push(Date.now() - start);
-      await page.close();
-    }
-    return Math.min(...tookMs);
+    const page = await installation.open('', { viewport: { width: 1_280, height: 720 } });
+    await page.waitForLoadState('networkidle');
+    const network = await page.context().newCDPSession(page);
+    await network.send('Network.emulateNetworkConditions', {
+      ...{ offline: false, latency },
+      ...{ downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond },
+    });
+    const start = Date.now();
+    await logIn(page, customer);
+    // At each frame: a locator looks only twice a second after a while.
+    await page.evaluate(`(async () => {
+      while (!document.body.textContent.includes('Failed attempts')) {
+        await new Promise(requestAnimationFrame);
+      }
+    })()`);
+    const ms = Date.now() - start;
+    await page.close();
+    return ms;
   };
+  // The best of three, because this machine may be busy.
+  const quick = Math.min(await took(0, -1), await took(0, -1), await took(0, -1));
+  let slow = Infinity;
+  for (let n = 0; n < 3 && slow - quick >= 1_200; n += 1) {
+    slow = Math.min(slow, await took(400, 400_000 / 8));
+  }
   // 400 ms and 400 kbit/s. Of the 1.5 s that a login may take on it, an idle machine uses 0.3 s.
-  const slow = await took(400, 400_000 / 8);
-  expect(slow - (await took(0, -1))).toBeLessThan(1_200);
+  expect(slow - quick).toBeLessThan(1_200);
 });
 
 it('keeps its figures while the API is down, and says so', async () => {
@@ -161,7 +158,8 @@ it('keeps its figures while the API is down, and says so', async () => {
 
 it("draws charts if the browser's language is not a valid tag", async () => {
   await installation.aSubscription(customer);
-  const page = await installation.openAs(customer, 'audit');
+  // With options, because the script stays in the context.
+  const page = await installation.openAs(customer, 'audit', { colorScheme: 'light' });
   const language = `{ get: () => 'en-US@posix' }`;
   await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', ${language})`);
   await page.goto(`${installation.api.url}/console/overview`);
@@ -228,9 +226,7 @@ it('shows live what starts to fail, since when, and when it works again', async 
 });
 
 it('shows operators the attempts of the account that they pick, without empty sections', async () => {
-  await installation.aSubscription(customer);
-  await installation.report(customer);
-  await attemptsCounted(1);
+  await countAttempt(await installation.aSubscription(customer), '2xx');
   const page = await installation.openAs(await installation.anOperator(), 'overview');
   await page.getByText('Which account?').waitFor();
   await page.getByRole('searchbox', { name: 'Search accounts' }).fill(customer.username);

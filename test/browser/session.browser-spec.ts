@@ -56,7 +56,8 @@ describe('the login', () => {
 
   it('opens the requested page, and shows who is logged in', async () => {
     const customer = await installation.aCustomer();
-    const page = await installation.openAs(customer, 'deliveries?state=parked');
+    const page = await installation.open('deliveries?state=parked');
+    await logIn(page, customer);
     await page.getByText('Nothing matches').waitFor();
     expect(page.url()).toBe(`${installation.api.url}/console/deliveries?state=parked`);
     expect(await page.title()).toBe('Deliveries – Switchhook');
@@ -117,7 +118,10 @@ describe('the session', () => {
   });
 
   it('is not extended by the background requests of an unattended page', async () => {
-    const page = await installation.openAs(await installation.anOperator(), 'installation');
+    // With options, because the clock stays in the context.
+    const options = { colorScheme: 'light' } as const;
+    const operator = await installation.anOperator();
+    const page = await installation.openAs(operator, 'installation', options);
     await page.getByText('Kept 30 days').waitFor();
     const nextRead = async () => {
       const request = await page.waitForRequest('**/v1/overview');

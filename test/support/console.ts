@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  Page,
+  Request,
+} from 'playwright-core';
 import { expect } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { eventually } from '#tools/eventually';
@@ -12,7 +18,19 @@ import { type Client, clientOf } from './http.js';
 import { apiInProcess, type Running, workerInProcess } from './in-process.js';
 import { type Receiver, startReceiver } from './receiver.js';
 
-type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
+type Cookies = Parameters<BrowserContext['addCookies']>[0];
+
+/** A page that a test uses. */
+interface OpenPage {
+  page: Page;
+  complaints: string[];
+  /** Whether its context has no options of its own, so that later tests can use it, too. */
+  isPlain: boolean;
+}
+
+const VIEWPORT = { width: 1_200, height: 800 };
+/** The events that tests listen to. */
+const EVENTS = ['dialog', 'download', 'request', 'requestfailed', 'requestfinished'];
 
 /** A user of the console. */
 export interface Customer {
@@ -26,8 +44,9 @@ export interface Customer {
 export class ConsoleInstallation {
   readonly complaints: string[] = [];
   private users = 0;
-  private readonly sessions = new Map<Customer, StorageState>();
-  private readonly pages: Page[] = [];
+  private readonly sessions = new Map<Customer, Promise<Cookies>>();
+  private readonly inUse: OpenPage[] = [];
+  private readonly idle: OpenPage[] = [];
 
   private constructor(
     readonly database: TestDatabase,
@@ -57,14 +76,29 @@ export class ConsoleInstallation {
   }
 
   async stop(): Promise<void> {
+    await Promise.all(this.idle.map(({ page }) => page.context().close()));
     await Promise.all([this.api.stop(), this.worker.stop(), this.receiver.close()]);
     await this.database.drop();
   }
 
   /** Closes the pages of a test. @throws if the browser reported an error on one */
   async closePages(): Promise<void> {
-    for (const page of this.pages.splice(0)) await page.context().close();
+    await Promise.all(this.inUse.splice(0).map((one) => this.close(one)));
     expect(this.complaints.splice(0)).toEqual([]);
+  }
+
+  private async close({ page, isPlain, complaints }: OpenPage): Promise<void> {
+    const context = page.context();
+    if (!isPlain || page.isClosed()) return context.close();
+    const others = context.pages().filter((other) => other !== page);
+    await Promise.all(others.map((other) => other.close()));
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    for (const event of EVENTS) page.removeAllListeners(event);
+    await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+    await page.goto('about:blank');
+    await context.clearCookies();
+    this.complaints.push(...complaints.splice(0));
+    this.idle.push({ page, isPlain, complaints });
   }
 
   aCustomer(): Promise<Customer> {
@@ -106,35 +140,84 @@ export class ConsoleInstallation {
     return (await eventually(newest, isThere, { ms: 20_000 }))!;
   }
 
-  /** A page of the console, in a new browser context without cookies. */
+  /** A page of the console, in a browser context without cookies. */
   async open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.browser.newContext({
-      viewport: { width: 1_200, height: 800 },
-      // The environment's locale may be an invalid language tag.
-      locale: 'en-US',
-      ...options,
-    });
-    const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
-    this.pages.push(page);
-    const complaints = complaintsOn(page);
-    page.on('close', () => this.complaints.push(...complaints));
-    await page.goto(`${this.api.url}/console/${path}`);
-    return page;
+    return (await this.load(path, options, [])).page;
   }
 
   /**
-   * A page of the console, as a customer. The first page of a customer logs in; others share its session. Its stream is
-   * open, so the page loads nothing on its own.
+   * A page of the console, as a customer who is logged in; all pages share a session. Its stream is open, so the page
+   * loads nothing on its own.
    */
   async openAs(user: Customer, path: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const storageState = this.sessions.get(user);
-    const page = await this.open(path, { ...options, ...(storageState && { storageState }) });
-    if (!storageState) await logIn(page, user);
-    await page.getByText('Live', { exact: true }).waitFor();
-    this.sessions.set(user, await page.context().storageState());
+    const { page, loaded } = await this.load(path, options, await this.sessionOf(user));
+    // A locator looks only twice a second after a while.
+    await page.evaluate(`(async () => {
+      while (!document.querySelector('.stream.live')) {
+        if (performance.now() > 20_000) throw new Error('the stream does not open');
+        await new Promise(requestAnimationFrame);
+      }
+    })()`);
+    await loaded();
     return page;
   }
+
+  private async load(path: string, options: BrowserContextOptions, cookies: Cookies) {
+    const { viewport = VIEWPORT, ...others } = options;
+    const isPlain = Object.keys(others).length === 0;
+    // A new page takes the browser as long as five that it has already shown.
+    const one = (isPlain && this.idle.pop()) || (await this.aPage(others, isPlain));
+    this.inUse.push(one);
+    const { page } = one;
+    if (viewport) await page.setViewportSize(viewport);
+    await page.context().addCookies(cookies);
+    const loaded = loadingOf(page);
+    await page.goto(`${this.api.url}/console/${path}`);
+    return { page, loaded };
+  }
+
+  private async aPage(options: BrowserContextOptions, isPlain: boolean): Promise<OpenPage> {
+    // The environment's locale may be an invalid language tag.
+    const context = await this.browser.newContext({ locale: 'en-US', ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    const complaints = complaintsOn(page);
+    page.on('close', () => this.complaints.push(...complaints));
+    return { page, isPlain, complaints };
+  }
+
+  private sessionOf(user: Customer): Promise<Cookies> {
+    const session = this.sessions.get(user) ?? this.startSession(user);
+    this.sessions.set(user, session);
+    return session;
+  }
+
+  /** Logs in without the form, which only the tests of the login need. */
+  private async startSession({ username, password }: Customer): Promise<Cookies> {
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    const pair = { username, password };
+    const answer = await clientOf(this.api.url).post('/v1/session', pair, { headers });
+    expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+    const [, name = '', value = ''] = /^([^=]+)=([^;]+)/.exec(answer.headers['set-cookie']![0]!)!;
+    return [{ name, value, url: this.api.url, httpOnly: true, sameSite: 'Strict' }];
+  }
+}
+
+/** Follows what a page loads, besides its stream, which does not end. @returns waits until it has loaded everything */
+export function loadingOf(page: Page): () => Promise<void> {
+  const underWay = new Set<Request>();
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/v1/stream')) underWay.add(request);
+  });
+  page.on('requestfinished', (request) => underWay.delete(request));
+  page.on('requestfailed', (request) => underWay.delete(request));
+  return async () => {
+    do {
+      await eventually(() => underWay.size === 0);
+      // What it has loaded may make it load more.
+      await page.evaluate('new Promise(requestIdleCallback)');
+    } while (underWay.size > 0);
+  };
 }
 
 export async function logIn(
@@ -158,7 +241,7 @@ export const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /** axe's findings on a page, as lines. @param rules by default all that axe checks */
 export async function accessibilityFaultsOf(page: Page, rules?: string[]): Promise<string[]> {
-  await page.evaluate(await readFile(axe, 'utf8'));
+  if (await page.evaluate('!("axe" in window)')) await page.evaluate(await readFile(axe, 'utf8'));
   return page.evaluate(async (runOnly) => {
     interface Axe {
       run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
@@ -174,21 +257,21 @@ const MOST_MOVED = 0.02;
 
 /** The layout shifts without input, as lines; empty if their sum is within the bound. */
 export async function movesOf(page: Page): Promise<string[]> {
-  const moves = await page.evaluate<{ score: number; what: string }[]>(`new Promise((resolve) => {
+  const moves = await page.evaluate<{ score: number; what: string }[]>(`(async () => {
     const nameOf = ({ node }) => node?.outerHTML?.slice(0, 80) ?? node?.textContent ?? 'something removed';
     const wayOf = ({ previousRect, currentRect }) =>
       [previousRect, currentRect].map(({ x, y, width, height }) => [x, y, width, height].join(' ')).join(' to ');
-    const observer = new PerformanceObserver((list) => {
-      const shifts = list.getEntries().filter(({ hadRecentInput }) => !hadRecentInput);
-      resolve(shifts.map(({ value, sources }) => ({
-        score: value,
-        what: sources.map((source) => nameOf(source) + ' from ' + wayOf(source)).join(', '),
-      })));
-    });
+    // What has just changed is drawn in the next frame.
+    for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+    const observer = new PerformanceObserver(() => undefined);
     observer.observe({ type: 'layout-shift', buffered: true });
-    // It is not called when there is none.
-    setTimeout(() => resolve([]), 200);
-  })`);
+    const shifts = observer.takeRecords().filter(({ hadRecentInput }) => !hadRecentInput);
+    observer.disconnect();
+    return shifts.map(({ value, sources }) => ({
+      score: value,
+      what: sources.map((source) => nameOf(source) + ' from ' + wayOf(source)).join(', '),
+    }));
+  })()`);
   const sum = moves.reduce((before, { score }) => before + score, 0);
   return sum > MOST_MOVED ? moves.map(({ score, what }) => `${score}: ${what}`) : [];
 }
