@@ -4,11 +4,11 @@ import { BaseSequencer } from 'vitest/node';
 
 /** Files that take longest. */
 const SLOWEST = [
-  '/e2e/faults.',
-  '/browser/every-page.',
   '/e2e/stores-away.',
+  '/browser/every-page.',
   '/e2e/delivery-isolation.',
   '/browser/deliveries.',
+  '/e2e/replay.',
 ];
 
 /** Runs the slowest files first, so that no core is idle at the end. On a fresh clone, Vitest goes by size. */
@@ -42,6 +42,15 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/{integration,e2e,browser,faults}/**/*spec.ts', 'libs/**/*.int-spec.ts'],
+          setupFiles: ['test/support/setup.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'guards',
+          include: ['test/{fuzz,hostile}/*.e2e-spec.ts'],
           setupFiles: ['test/support/setup.ts'],
           globalSetup: ['test/support/global-setup.ts'],
         },

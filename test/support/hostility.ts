@@ -7,17 +7,11 @@ import type { Client } from './http.js';
 /** The memory bound of a process under attack, in MB: half of its container. */
 export const MOST_MB = 256;
 
-/** `npm run test:hostile` sets this, because it runs alone on the machine. */
-const SECONDS = Number(process.env.HOSTILE_SECONDS ?? 0);
+/** The duration of an attack, which `npm run test:hostile` sets. */
+export const ATTACK_MS = Number(process.env.HOSTILE_SECONDS) * 1_000;
 
-/**
- * The duration of an attack, and how many times longer another account's calls may take meanwhile. There is no such
- * limit in `npm test`, which runs other tests at the same time.
- * @param ms the duration in `npm test`
- */
-export function hostileFor(ms: number): { ms: number; mostTimes: number } {
-  return SECONDS > 0 ? { ms: SECONDS * 1_000, mostTimes: 3 } : { ms, mostTimes: Infinity };
-}
+/** How many times longer another account's calls may take during an attack. */
+export const MOST_TIMES = 3;
 
 /** The 99th percentile. */
 export function p99(took: readonly number[]): number {

@@ -67,59 +67,45 @@ const addressesOf = (network: string) => Array.from({ length: 4 }, (_, n) => `${
 
 const p99 = (all: number[]) => all.sort((a, b) => a - b)[Math.floor(all.length * 0.99)]!;
 
-// Other tests run at the same time; a retry may find the machine less busy.
-const busy = { retry: 2, timeout: 180_000 };
+it('200 wrong logins a second do not slow down logged-in users, and all are answered', async () => {
+  let [before, during] = [Infinity, Infinity];
+  const answers = new Map<number, number>();
+  await calls();
+  // The goal is three times; a busy machine needs more.
+  const isSlow = () => !(during < 8 * before);
+  for (let round = 0; round < MOST_ROUNDS && isSlow(); round += 1) {
+    before = Math.min(before, p99(await calls()));
+    const [took] = await Promise.all([
+      calls(),
+      wrongLogins(answers, addressesOf(`198.51.${round}`)),
+    ]);
+    during = Math.min(during, p99(took));
+  }
+  console.log(`p99 ${before.toFixed(1)} ms, during the flood ${during.toFixed(1)} ms`, answers);
+  expect([...answers.keys()].filter((status) => ![401, 429, 503].includes(status))).toEqual([]);
+  expect(isSlow()).toBe(false);
+});
 
-it(
-  '200 wrong logins a second do not slow down logged-in users, and all are answered',
-  { timeout: 180_000 },
-  async () => {
-    let [before, during] = [Infinity, Infinity];
-    const answers = new Map<number, number>();
-    await calls();
-    // The goal is three times, on a machine that does nothing else.
-    const isSlow = () => !(during < 8 * before);
-    for (let round = 0; round < MOST_ROUNDS && isSlow(); round += 1) {
-      before = Math.min(before, p99(await calls()));
-      const [took] = await Promise.all([
-        calls(),
-        wrongLogins(answers, addressesOf(`198.51.${round}`)),
-      ]);
-      during = Math.min(during, p99(took));
-    }
-    console.log(`p99 ${before.toFixed(1)} ms, during the flood ${during.toFixed(1)} ms`, answers);
-    expect([...answers.keys()].filter((status) => ![401, 429, 503].includes(status))).toEqual([]);
-    expect(isSlow()).toBe(false);
-  },
-);
-
-it(
-  "200 wrong logins a second from four addresses do not delay other users' first logins",
-  busy,
-  async () => {
-    const answers = new Map<number, number>();
-    const users = await Promise.all(
-      Array.from({ length: 20 }, (_, n) =>
-        createUser(demo.database, `newcomer-${n}-${randomBytes(4).toString('hex')}`),
-      ),
-    );
-    const flood = wrongLogins(answers, addressesOf('203.0.113'));
-    const anyone = clientOf(demo.api.url);
-    const took: number[] = [];
-    for (const [index, { auth }] of users.entries()) {
-      const start = performance.now();
-      const headers = { 'x-forwarded-for': `192.0.2.${index + 1}` };
-      const { status } = await anyone.get('/v1/applications', { auth, headers });
-      took.push(performance.now() - start);
-      expect(status).toBe(200);
-    }
-    await flood;
-    console.log(
-      `first logins during the flood: at most ${Math.max(...took).toFixed(0)} ms`,
-      answers,
-    );
-    // Five password checks; behind the flood it would be a hundred or more. A busy machine is
-    // slower.
-    expect(Math.max(...took)).toBeLessThan(1_500);
-  },
-);
+it("200 wrong logins a second from four addresses do not delay other users' first logins", async () => {
+  const answers = new Map<number, number>();
+  const users = await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      createUser(demo.database, `newcomer-${n}-${randomBytes(4).toString('hex')}`),
+    ),
+  );
+  const flood = wrongLogins(answers, addressesOf('203.0.113'));
+  const anyone = clientOf(demo.api.url);
+  const took: number[] = [];
+  for (const [index, { auth }] of users.entries()) {
+    const start = performance.now();
+    const headers = { 'x-forwarded-for': `192.0.2.${index + 1}` };
+    const { status } = await anyone.get('/v1/applications', { auth, headers });
+    took.push(performance.now() - start);
+    expect(status).toBe(200);
+  }
+  await flood;
+  console.log(`first logins during the flood: at most ${Math.max(...took).toFixed(0)} ms`, answers);
+  // Five password checks; behind the flood it would be a hundred or more. A busy machine is
+  // slower.
+  expect(Math.max(...took)).toBeLessThan(1_500);
+});

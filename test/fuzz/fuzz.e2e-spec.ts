@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FuzzRun } from '../fuzz/fuzz-run.js';
-import { requestsTo } from '../fuzz/requests.js';
-import { Rules } from '../fuzz/rules.js';
+import { FuzzRun } from './fuzz-run.js';
+import { requestsTo } from './requests.js';
+import { Rules } from './rules.js';
 import { createUser } from '../support/accounts.js';
 import { type Installation, requireMakersOf } from '../support/belongings.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -15,12 +15,9 @@ import { clientOf, send } from '../support/http.js';
 import { startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
-/**
- * `npm run test:fuzz -- --requests N --seed S` sets them. The defaults never change, so that a
- * failure in a full test run comes from a change of the code and not from luck.
- */
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 1_500);
-const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
+// `npm run test:fuzz` sets them.
+const REQUESTS = Number(process.env.FUZZ_REQUESTS);
+const SEED = Number(process.env.FUZZ_SEED);
 
 let database: TestDatabase;
 let api: ServiceProcess;
