@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { complaintsOn, startBrowser } from '../support/browser.js';
-import { accessibilityFaultsOf, changeTheme, overflowOf } from '../support/console.js';
+import { accessibilityFaultsOf, changeTheme, COLOR_RULES, overflowOf } from '../support/console.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 
 let demo: DemoAccount;
@@ -105,12 +105,12 @@ it.each(Object.entries(PAGES))(
   async (name, isReady) => {
     await openAt(ADDRESSES[name]!, { colorScheme: 'light' });
     await isReady();
-    for (const [colorScheme, background] of [
-      ['light', 'rgb(246, 247, 249)'],
-      ['dark', 'rgb(14, 16, 20)'],
+    for (const [colorScheme, background, rules] of [
+      ['light', 'rgb(246, 247, 249)', undefined],
+      ['dark', 'rgb(14, 16, 20)', COLOR_RULES],
     ] as const) {
       await changeTheme(page, colorScheme);
-      const faults = await accessibilityFaultsOf(page);
+      const faults = await accessibilityFaultsOf(page, rules);
       // Swagger UI names this one by a text beside it that is no label.
       expect(faults.filter((fault) => !fault.includes('examples-select-element'))).toEqual([]);
       const shown = 'getComputedStyle(document.documentElement).backgroundColor';

@@ -49,7 +49,8 @@ async function trickle(connection: RawConnection, byte: string): Promise<number>
   return performance.now() - start;
 }
 
-describe('a slow client', () => {
+// At the same time, because they mostly wait.
+describe.concurrent('a slow client', () => {
   it.each<[what: string, opening: string, byte: string]>([
     ['nothing at all', '', ''],
     ['a request line without end', 'GET /v1/', 'x'],
@@ -101,21 +102,9 @@ describe('a slow client', () => {
     expect(answers.length).toBeGreaterThan(0);
     expect(answers.length).toBeLessThan(asked);
   });
-
-  it('does not keep the server from answering others', async () => {
-    const slow = await Promise.all(
-      Array.from({ length: MAX_CONNECTIONS - 2 }, () => connectTo(demo.api.url)),
-    );
-    for (const connection of slow) connection.write(`${post()}Content-Length: 100\r\n\r\n{`);
-    expect((await demo.client.get('/v1/applications')).status).toBe(200);
-    await Promise.all(slow.map(({ ended }) => ended));
-    for (const connection of slow) {
-      expect(connection.received()).toMatch(/^HTTP\/1\.1 408 /);
-    }
-  });
 });
 
-describe('with the default timeout of a minute for a whole request', () => {
+describe.concurrent('with the default timeout of a minute for a whole request', () => {
   let api: ServiceProcess;
 
   beforeAll(async () => {
@@ -140,6 +129,20 @@ describe('with the default timeout of a minute for a whole request', () => {
     expect(took).toBeGreaterThan(4_000);
     expect(took).toBeLessThan(9_000);
     expect(answersIn(connection.received())).toHaveLength(1);
+  });
+});
+
+describe('slow clients', () => {
+  it('do not keep the server from answering others', async () => {
+    const slow = await Promise.all(
+      Array.from({ length: MAX_CONNECTIONS - 2 }, () => connectTo(demo.api.url)),
+    );
+    for (const connection of slow) connection.write(`${post()}Content-Length: 100\r\n\r\n{`);
+    expect((await demo.client.get('/v1/applications')).status).toBe(200);
+    await Promise.all(slow.map(({ ended }) => ended));
+    for (const connection of slow) {
+      expect(connection.received()).toMatch(/^HTTP\/1\.1 408 /);
+    }
   });
 });
 
