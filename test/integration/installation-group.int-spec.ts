@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { migrate, readConfig } from '#libs/runtime';
+import { ROOT } from '#tools/settings';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { anAccount } from '../support/rows.js';
@@ -87,4 +89,12 @@ it('continues after imported ids of its own range only', async () => {
   expect(await anAccount(database)).toBe(FIRST_OF_5);
   await importAll('43980465112000');
   expect(await anAccount(database)).toBe('43980465112001');
+});
+
+it('skips a million ids of its range after a restore', async () => {
+  await database.query(readFileSync(`${ROOT}/tools/database/advance-ids.sql`, 'utf8'));
+  for (const table of TABLES) {
+    const [row] = await database.query(`SELECT nextval('${table}_id_seq') AS next`);
+    expect([table, row]).toEqual([table, { next: '43980466111042' }]);
+  }
 });
