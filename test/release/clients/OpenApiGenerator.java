@@ -34,8 +34,8 @@ public class OpenApiGenerator {
                     .messagingUrl(null),
                 null));
     applicationsApi.applicationsUpdate(id, new UpdateApplication().name("Shop 2"), null);
-    var applications = applicationsApi.applicationsList(null, null);
-    var shown = applicationsApi.applicationsShow(id);
+    var applications = applicationsApi.applicationsList(null, null, null);
+    var shown = applicationsApi.applicationsShow(id, null);
 
     WebhooksApi webhooksApi = new WebhooksApi(customer);
     String webhookId =
@@ -51,8 +51,8 @@ public class OpenApiGenerator {
                     .payload(Map.of("order", 4711)),
                 null));
     webhooksApi.webhooksUpdate(webhookId, new UpdateWebhook().name("Billing"), null);
-    var webhooks = webhooksApi.webhooksList(null, null, null, null, null, null, null);
-    var webhook = webhooksApi.webhooksShow(webhookId);
+    var webhooks = webhooksApi.webhooksList(null, null, null, null, null, null, null, null);
+    var webhook = webhooksApi.webhooksShow(webhookId, null);
 
     EventsApi eventsApi = new EventsApi(clientOf(args[0], args[2]));
     var reported = eventsApi.eventsReport(eventOf(id), null);
@@ -64,7 +64,7 @@ public class OpenApiGenerator {
     applicationsApi.applicationsDelete(id, null);
     String refusal = null;
     try {
-      applicationsApi.applicationsShow(id);
+      applicationsApi.applicationsShow(id, null);
     } catch (ApiException error) {
       var body = error.getResponseBody();
       refusal = customer.getObjectMapper().readValue(body, Problem.class).getCode().getValue();

@@ -21,7 +21,7 @@ func main() {
 	id := path.Base(made.Href)
 	must(customer.ApplicationsUpdateWithResponse(background, id, nil, api.UpdateApplication{Name: to("Shop 2")}))
 	applications := *must(customer.ApplicationsListWithResponse(background, nil)).JSON200
-	shown := must(customer.ApplicationsShowWithResponse(background, id)).JSON200
+	shown := must(customer.ApplicationsShowWithResponse(background, id, nil)).JSON200
 
 	subscription := api.CreateWebhook{
 		Event:     api.CdrCreated,
@@ -37,7 +37,7 @@ func main() {
 	webhookId := path.Base(made.Href)
 	must(customer.WebhooksUpdateWithResponse(background, webhookId, nil, api.UpdateWebhook{Name: to("Billing")}))
 	webhooks := *must(customer.WebhooksListWithResponse(background, nil)).JSON200
-	webhook := must(customer.WebhooksShowWithResponse(background, webhookId)).JSON200
+	webhook := must(customer.WebhooksShowWithResponse(background, webhookId, nil)).JSON200
 
 	platform := clientOf(os.Args[1], os.Args[3])
 	reported := must(platform.EventsReportWithResponse(background, nil, eventOf(id))).JSON202
@@ -54,7 +54,7 @@ func main() {
 
 	must(customer.WebhooksDeleteWithResponse(background, webhookId, nil))
 	must(customer.ApplicationsDeleteWithResponse(background, id, nil))
-	refusal := must(customer.ApplicationsShowWithResponse(background, id)).ApplicationproblemJSON404
+	refusal := must(customer.ApplicationsShowWithResponse(background, id, nil)).ApplicationproblemJSON404
 
 	output := must(json.Marshal(map[string]any{
 		"applications": len(applications),
