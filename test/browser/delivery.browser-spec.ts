@@ -175,7 +175,9 @@ it('sends a waiting delivery although the circuit is open, and tells until when 
   await page.getByText('Attempt 2', { exact: true }).waitFor();
   await customer.client.post(`/v1/deliveries/${id}/cancel`);
   await page.getByRole('button', { name: 'Redeliver' }).click();
-  await page.getByText(/^Sending 1 delivery after \d.* a successful test closes it\.$/).waitFor();
+  await page
+    .getByText(/^Sending 1 delivery after .*\d, because .* a successful test closes it\.$/)
+    .waitFor();
   await customer.client.post(`/v1/deliveries/${id}/cancel`);
   await customer.client.post(`/v1/webhooks/${webhookId}/pause`);
   await page.getByRole('button', { name: 'Redeliver' }).click();
