@@ -65,6 +65,10 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: { name: 'containers', include: ['test/containers/*.spec.ts'] },
+      },
+      {
+        extends: true,
         test: {
           name: 'pictures',
           include: ['test/pictures/*.spec.ts'],
