@@ -41,7 +41,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'system',
-          include: ['test/{integration,e2e,browser,faults}/**/*spec.ts', 'libs/**/*.int-spec.ts'],
+          include: [
+            'test/{integration,e2e,browser,faults,fuzz}/**/*spec.ts',
+            'libs/**/*.int-spec.ts',
+          ],
           setupFiles: ['test/support/setup.ts'],
           globalSetup: ['test/support/global-setup.ts'],
         },
@@ -49,8 +52,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'guards',
-          include: ['test/{fuzz,hostile}/*.e2e-spec.ts'],
+          name: 'hostile',
+          include: ['test/hostile/*.e2e-spec.ts'],
           setupFiles: ['test/support/setup.ts'],
           globalSetup: ['test/support/global-setup.ts'],
         },

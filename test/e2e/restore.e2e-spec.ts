@@ -157,8 +157,10 @@ describe.each(['as migrate', 'by compose'] as const)('a backup that is restored 
   });
 
   it('delivers waiting notifications and new events', async () => {
-    await restored.start();
     const before = receiver.received.length;
+    await restored.start();
+    // The backup is of a paused subscription.
+    expect(receiver.received.slice(before)).toEqual([]);
     const { status } = await restored.customer.put('/v1/webhooks/1', { paused: false });
     expect(status).toBe(200);
     await receiver.until(({ length }) => length === before + 1);
