@@ -35,6 +35,7 @@ export default defineConfig(
       // Frameworks take option objects where they declare classes of options.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
+      'no-duplicate-imports': 'error',
       'no-restricted-properties': [
         'error',
         { object: 'process', property: 'env', message: ENVIRONMENT },
@@ -100,9 +101,9 @@ export default defineConfig(
     files: ['libs/runtime/src/config/**/*.ts', 'test/**/*.ts'],
     rules: { 'no-restricted-properties': 'off' },
   },
-  // Tests and the SQL of migrations may be long.
+  // Tests may be long.
   {
-    files: ['test/**/*.ts', '**/*spec.ts', '**/migrations/*.ts'],
+    files: ['test/**/*.ts', '**/*spec.ts'],
     rules: { 'max-lines': 'off' },
   },
   {

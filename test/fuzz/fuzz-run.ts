@@ -6,8 +6,7 @@ import {
   makeAnother,
   REFERENCES,
 } from '../support/belongings.js';
-import { placesOf } from '../support/described-api.js';
-import type { DescribedApi, DescribedOperation } from '../support/described-api.js';
+import { type DescribedApi, type DescribedOperation, placesOf } from '../support/described-api.js';
 import { type Answer, basic, request as ask } from '../support/http.js';
 import { forbiddenIn, unexplainedIn, unexplainedResults } from './judgement.js';
 import { type FuzzRequest, tellOf } from './requests.js';

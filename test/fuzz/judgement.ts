@@ -1,5 +1,4 @@
-import { placesOf } from '../support/described-api.js';
-import type { DescribedOperation } from '../support/described-api.js';
+import { type DescribedOperation, placesOf } from '../support/described-api.js';
 import type { Answer } from '../support/http.js';
 import type { FuzzRequest } from './requests.js';
 import type { Rules } from './rules.js';

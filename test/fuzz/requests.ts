@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { placesOf } from '../support/described-api.js';
-import type { DescribedOperation, JsonSchema } from '../support/described-api.js';
+import { type DescribedOperation, type JsonSchema, placesOf } from '../support/described-api.js';
 import { mutatedBodies, type SentBody, sent } from './mutations.js';
 import type { Rules } from './rules.js';
 import { CHARACTER, valuesOf } from './schema-values.js';

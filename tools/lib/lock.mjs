@@ -1,5 +1,14 @@
-import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from './problem.mjs';
 import { codeOf, identify, isAlive, npmAboveUs, readText } from './processes.mjs';

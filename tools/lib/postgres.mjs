@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdtempSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readState } from './data-dir.mjs';

@@ -1,10 +1,9 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import helmet from 'helmet';
-import { baseUrlOf } from './request.js';
+import { baseUrlOf, configOf, pathOf } from './request.js';
 import { methodsOf } from './known-routes.js';
 import { isJson } from './read-body.js';
-import { configOf, pathOf } from './request.js';
 
 /**
  * Whether this may be cross-site request forgery: a page of another origin makes a browser send the request

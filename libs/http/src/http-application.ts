@@ -23,24 +23,17 @@ import {
   STOP_SIGNALS,
   Tracing,
 } from '#libs/runtime';
-import { limitConnections, LIMITS } from './connection-limits.js';
-import { leaveContinueToRoutes } from './http-messages.js';
+import { limitConnections, limitPipeline, LIMITS } from './connection-limits.js';
+import { leaveContinueToRoutes, messagesFor } from './http-messages.js';
 import { corsFor } from './browsers.js';
-import { readForwardedFor } from './request.middleware.js';
-import { messagesFor } from './http-messages.js';
+import { readForwardedFor, requestMiddleware, saneRequestId } from './request.middleware.js';
 import { InFlight } from './in-flight.js';
-import { closeLingering, isEnding, linger } from './connection-close.js';
+import { closeLingering, closeOrderly, isEnding, linger } from './connection-close.js';
 import { Answer, answerJson } from './answer.js';
-import { closeOrderly } from './connection-close.js';
-import { limitPipeline } from './connection-limits.js';
 import { ProblemFilter, Refusals } from './problem.filter.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { breakBody } from './read-body.js';
-
-import { RequestLog } from './request-telemetry.js';
-import { RequestMetrics } from './request-telemetry.js';
-import { requestMiddleware, saneRequestId } from './request.middleware.js';
-import { traceRequests } from './request-telemetry.js';
+import { RequestLog, RequestMetrics, traceRequests } from './request-telemetry.js';
 
 /** Express on a server that answers even malformed requests with our error format. */
 class HttpAdapter extends ExpressAdapter {

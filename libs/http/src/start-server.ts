@@ -18,10 +18,9 @@ import {
   type WaitsFor,
   warnOfFewFiles,
 } from '#libs/runtime';
-import { LIMITS, limitConnections } from './connection-limits.js';
+import { limitConnections, limitPipeline, LIMITS } from './connection-limits.js';
 import { createHttpApplication } from './http-application.js';
 import { isEnding } from './connection-close.js';
-import { limitPipeline } from './connection-limits.js';
 import { PROBLEM_TYPE, problemOf } from './problem.js';
 import { pathOf } from './request.js';
 

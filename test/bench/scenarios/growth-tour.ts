@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { placesOf } from '../../support/described-api.js';
-import type { ApiDocument, DescribedOperation } from '../../support/described-api.js';
-import { DescribedApi } from '../../support/described-api.js';
+import {
+  type ApiDocument,
+  DescribedApi,
+  type DescribedOperation,
+  placesOf,
+} from '../../support/described-api.js';
 import { type Answer, basic, request } from '../../support/http.js';
 import { type Account, type Deployment, PLATFORM } from '../harness/deployment.js';
 

@@ -1,6 +1,5 @@
 import type { Environment } from '../../support/environment.js';
-import type { ServiceSetup } from '../../support/service-process.js';
-import { ServiceProcess } from '../../support/service-process.js';
+import { ServiceProcess, type ServiceSetup } from '../../support/service-process.js';
 import type { Link } from './link.js';
 
 /** An API or a worker with its own link to each store. */

@@ -1,9 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useStream } from '../../app/stream.js';
-import { type DeliveryFilters, type DeliveryList, deliveriesQuery } from './deliveries.queries.js';
+import {
+  deliveriesQuery,
+  type Delivery,
+  type DeliveryFilters,
+  type DeliveryList,
+} from './deliveries.queries.js';
 import { arrivalsOf, hasUnfinishedOf, patched, prepended } from './live-list.js';
-import type { Delivery } from './deliveries.queries.js';
 
 /** Renders many changes at once. */
 const FLUSH_MS = 250;

@@ -9,7 +9,7 @@ import {
 } from '#libs/runtime';
 import { type Found, scanPage, type Page } from '#libs/kernel';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
-import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
+import { leaseOf, PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import {
   type Attempt,
@@ -21,7 +21,6 @@ import {
 } from '../domain/delivery.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { boundsOf } from '../../partitions/row-lookups.js';
-import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import type { Span } from '../../partitions/partition-days.js';
 import { areFew, isDeliveryState, listDeliveries } from './listed-deliveries.statements.js';
 import {
