@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
-import type { Page } from '#libs/kernel';
+import { type Page, timeOfId } from '#libs/kernel';
 import { Answer, answerJson, startJson } from './answer.js';
 import { exportFormatOf, exportTypeOf, type ExportFormat } from './export-answer.js';
 import { chunksOf, ListReader, sizeOf, type Source } from './list-reader.js';
@@ -210,7 +210,7 @@ async function answerPage<Row extends { id: string }>(
     request.inFlight?.hold(texts.length === 0 ? 0 : bytes);
     next = chunk.next;
     if (next !== undefined && chunk.isCutShort) {
-      response.setHeader('Switchhook-Searched-To', timeOf(next).toISOString());
+      response.setHeader('Switchhook-Searched-To', timeOfId(next).toISOString());
       break;
     }
   } while (next !== undefined && ids.length < limit);
@@ -253,11 +253,6 @@ async function* joined(chunks: AsyncGenerator<string[]>): AsyncGenerator<string>
     opening = ',';
   }
   yield opening === '[' ? '[]' : ']';
-}
-
-/** The time in a UUIDv7, whose first 48 bits are ms since 1970. */
-function timeOf(id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
 function nextAddress(request: Request, after: string): string {

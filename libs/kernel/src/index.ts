@@ -80,4 +80,4 @@ export {
   wordOf,
   wholeNumber,
 } from './part.js';
-export { parseTime, TIME_RULE } from './time.js';
+export { parseTime, TIME_RULE, timeOfId } from './time.js';

@@ -1,3 +1,8 @@
+/** The time of a UUIDv7, whose first 48 bits are ms since 1970. */
+export function timeOfId(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
+
 // RFC 3339, section 5.6. Date checks the calendar, but would accept 24:00 as the next day.
 const TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt ]((?:[01]\d|2[0-3]):\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;

@@ -1,6 +1,6 @@
-import type { OutputOptions } from '../output.js';
-import { complain, plural } from '../output.js';
-import { timeOf } from './records.js';
+import { timeOfId } from '#libs/kernel';
+import { complain, type OutputOptions, plural } from '../output.js';
+import { progressLine } from '../progress-line.js';
 
 const EVERY_MS = 100;
 const BAR = 24;
@@ -21,14 +21,14 @@ export class ExportProgress {
     const now = Date.now();
     if (!process.stderr.isTTY || lastId === undefined || now - this.shownAt < EVERY_MS) return;
     this.shownAt = now;
-    const at = timeOf(lastId);
+    const at = timeOfId(lastId);
     const back = `back to ${at.toISOString().slice(0, 19)}Z`;
-    process.stderr.write(`\r\x1b[K${this.bar(at)}${this.counted(count)}, ${back}`);
+    progressLine.show(`${this.bar(at)}${this.counted(count)}, ${back}`);
   }
 
   /** Removes the line. */
   clear(): void {
-    if (this.shownAt > 0) process.stderr.write('\r\x1b[K');
+    if (this.shownAt > 0) progressLine.clear();
   }
 
   end(count: number, output: string | undefined): void {

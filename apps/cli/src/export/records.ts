@@ -69,8 +69,3 @@ export function isRecordOf(line: string, path: string, include: string | undefin
     ['data', 'notification'].every((name) => name in record === (name === include))
   );
 }
-
-/** The time in an id, whose first 48 bits are ms since 1970. */
-export function timeOf(id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
-}

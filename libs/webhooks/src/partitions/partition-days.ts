@@ -1,4 +1,4 @@
-import { evictOldest } from '#libs/kernel';
+import { evictOldest, timeOfId } from '#libs/kernel';
 import { prepared, type Run, type Statement } from '#libs/runtime';
 import { MAX_DAYS_BEFORE } from '../event-kinds/domain/matching.js';
 
@@ -9,14 +9,9 @@ export const DAY_MS = 86_400_000;
 /** How many days {@link eachDay} keeps in memory. */
 const MAX_DAYS = 100;
 
-/** The day of a UUIDv7, whose first 48 bits are ms since 1970. */
+/** The day of a UUIDv7. */
 export function dayOf(id: string): Day {
-  return Math.floor(timeOf(id).getTime() / DAY_MS);
-}
-
-/** The time of a UUIDv7, to the millisecond. */
-export function timeOf(id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+  return Math.floor(timeOfId(id).getTime() / DAY_MS);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Page } from '#libs/kernel';
+import { type Page, timeOfId } from '#libs/kernel';
 import type { Run } from '#libs/runtime';
 import {
   daysListed,
@@ -6,7 +6,6 @@ import {
   firstDayOf,
   newestFirst,
   type Span,
-  timeOf,
 } from '../../partitions/partition-days.js';
 import { boundsOf } from '../../partitions/row-lookups.js';
 import type { DeliveryFilter } from '../domain/delivery.js';
@@ -48,7 +47,7 @@ function partsOfEvents(
       known.eventIds.push(id);
       continue;
     }
-    const made = timeOf(id);
+    const made = timeOfId(id);
     parts.set(least, {
       span: { first: dayOf(id), last: dayOf(id) },
       after: after !== undefined && after < greatest ? after : greatest,
