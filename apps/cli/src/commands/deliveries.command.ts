@@ -2,12 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Schemas } from '#libs/client';
 import { DELIVERY_STATES, EVENT_KINDS } from '#libs/webhooks/domain';
 import { activityOf } from '../api/activity.js';
-import {
-  type ApiConnection,
-  apiOf,
-  type ApiOptions,
-  withApiOptions,
-} from '../api/api-connection.js';
+import { apiOf, type ApiOptions, withApiOptions } from '../api/api-connection.js';
 import { pagesOf } from '../api/lists.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
 import { DELIVERY_COLUMNS, deliveryCells, deliveryText, resultOf } from '../delivery-text.js';
@@ -96,12 +91,12 @@ export function addDeliveriesCommands(program: Command): void {
     .argument('<id...>', 'ids of deliveries')
     .description('send finished deliveries again')
     .addHelpText('after', example('deliveries redeliver 019a0b1c-2d3e-7f40-8a51-b26c73d84e95'))
-    .action(redeliver);
+    .action(changeEach('redeliver', 'sent again'));
   withApiOptions(deliveries.command('cancel'), 'account')
     .argument('<id...>', 'ids of deliveries')
     .description('cancel deliveries that wait for an attempt')
     .addHelpText('after', example('deliveries cancel 019a0b1c-2d3e-7f40-8a51-b26c73d84e95'))
-    .action(cancel);
+    .action(changeEach('cancel', 'cancelled'));
 }
 
 function withFilters(command: Command): Command {
@@ -190,39 +185,18 @@ async function send(
     (option) => OF_MANY.includes(option.name()) && command.getOptionValue(option.attributeName()),
   );
   if (given) command.error(`error: ids and ${given.long} exclude each other`);
-  const api = await apiOf(options, command);
-  for (const id of ids) {
-    const { href } = await changed(api, id, 'send');
-    print(options, { id, href }, `${id} is sent now: ${href}`);
-  }
+  await changeEach('send', 'sent now')(ids, options, command);
 }
 
-async function redeliver(
-  ids: readonly string[],
-  options: Options,
-  command: Command,
-): Promise<void> {
-  const api = await apiOf(options, command);
-  for (const id of ids) {
-    const { href } = await changed(api, id, 'redeliver');
-    print(options, { id, href }, `${id} is sent again: ${href}`);
-  }
-}
-
-async function cancel(ids: readonly string[], options: Options, command: Command): Promise<void> {
-  const api = await apiOf(options, command);
-  for (const id of ids) {
-    const { href } = await changed(api, id, 'cancel');
-    print(options, { id, href }, `${id} is cancelled: ${href}`);
-  }
-}
-
-function changed(
-  api: ApiConnection,
-  id: string,
-  action: 'send' | 'redeliver' | 'cancel',
-): Promise<{ href: string }> {
-  return api.json('POST', `${pathOf(id)}/${action}`);
+/** Asks for an action on each delivery. @param done what it says about one */
+function changeEach(action: 'send' | 'redeliver' | 'cancel', done: string) {
+  return async (ids: readonly string[], options: Options, command: Command): Promise<void> => {
+    const api = await apiOf(options, command);
+    for (const id of ids) {
+      const { href } = await api.json<{ href: string }>('POST', `${pathOf(id)}/${action}`);
+      print(options, { id, href }, `${id} is ${done}: ${href}`);
+    }
+  };
 }
 
 function pathOf(id: string): string {
