@@ -30,27 +30,27 @@ export class EventFilters {
   /** Judges by the filters that are known; undefined if there are none. */
   judge(events: readonly ReportedEvent[]): Promise<Verdicts[]> | undefined {
     if (this.known.isEmpty) return undefined;
-    return judgeEach(events, (event) => this.known.get(kindOf(event)));
+    return judgeEach(events, (event) => this.known.get(audienceOf(event)));
   }
 
   /** Judges by the present filters, and remembers them. */
   async learn(held: readonly HeldEvent[]): Promise<Verdicts[]> {
-    const kinds = [...new Map(held.map((each) => [kindOf(each.event), each]))];
+    const audiences = [...new Map(held.map((each) => [audienceOf(each.event), each]))];
     const verdicts: Verdicts[] = held.map(() => undefined);
-    for (let from = 0; from < kinds.length; from += MOST_READ) {
-      const sets = await this.read(kinds.slice(from, from + MOST_READ));
+    for (let from = 0; from < audiences.length; from += MOST_READ) {
+      const sets = await this.read(audiences.slice(from, from + MOST_READ));
       const judged = await judgeEach(
         held.map(({ event }) => event),
-        (event) => sets.get(kindOf(event)),
+        (event) => sets.get(audienceOf(event)),
       );
       judged.forEach((given, index) => (verdicts[index] ??= given));
     }
     return verdicts;
   }
 
-  /** Kinds without filters are left out. */
-  private async read(kinds: readonly [string, HeldEvent][]): Promise<Map<string, FilterSet>> {
-    const all = kinds.map(([, held]) => held);
+  /** Audiences without filters are left out. */
+  private async read(audiences: readonly [string, HeldEvent][]): Promise<Map<string, FilterSet>> {
+    const all = audiences.map(([, held]) => held);
     const rows = await this.run(FIND_FILTERS, {
       accountIds: all.map(({ accountId }) => accountId),
       applicationIds: all.map(({ event }) => event.applicationId),
@@ -58,12 +58,12 @@ export class EventFilters {
       resources: all.map(({ event }) => event.resource),
     });
     const sets = new Map<string, FilterSet>();
-    kinds.forEach(([kind, { accountId }], index) => {
+    audiences.forEach(([audience, { accountId }], index) => {
       const texts = rows.flatMap(({ ord, filter }) => (ord === index + 1 ? [filter] : []));
       if (texts.length === 0) return;
       const set = new FilterSet(texts);
-      sets.set(kind, set);
-      this.known.set(kind, accountId, set);
+      sets.set(audience, set);
+      this.known.set(audience, accountId, set);
     });
     return sets;
   }
@@ -87,7 +87,12 @@ async function judgeEach(
   return verdicts;
 }
 
-/** By what an event names, which decides the subscriptions that could get it. */
-function kindOf({ applicationId = '', accountId = '', event, resource }: ReportedEvent): string {
+/** Names the subscriptions that could get an event. */
+function audienceOf({
+  applicationId = '',
+  accountId = '',
+  event,
+  resource,
+}: ReportedEvent): string {
   return `${applicationId} ${accountId} ${event} ${resource}`;
 }

@@ -13,28 +13,32 @@ beforeEach(() => {
 const large = () => new FilterSet(Array.from({ length: 20 }, () => `{"a":"${'x'.repeat(4_000)}"}`));
 const small = () => new FilterSet(['{"a":1}']);
 
-it('returns the filters of a kind until they are too old', () => {
+it('returns the filters of an audience until they are too old', () => {
   const set = small();
-  known.set('kind', '1', set);
+  known.set('audience', '1', set);
   now = 599_999;
-  expect([known.get('kind'), known.get('other'), known.isEmpty]).toEqual([set, undefined, false]);
+  expect([known.get('audience'), known.get('other'), known.isEmpty]).toEqual([
+    set,
+    undefined,
+    false,
+  ]);
   now = 600_000;
-  expect([known.get('kind'), known.isEmpty]).toEqual([undefined, true]);
+  expect([known.get('audience'), known.isEmpty]).toEqual([undefined, true]);
 });
 
 it('forgets only filters of an account that has many', () => {
   known.set('theirs', '1', small());
-  for (let kind = 0; kind < 100; kind += 1) known.set(String(kind), '2', large());
+  for (let audience = 0; audience < 100; audience += 1) known.set(String(audience), '2', large());
   expect(known.get('theirs')).toBeDefined();
-  const kept = [96, 97, 98, 99].map((kind) => known.get(String(kind)) !== undefined);
+  const kept = [96, 97, 98, 99].map((audience) => known.get(String(audience)) !== undefined);
   expect(kept).toEqual([false, true, true, true]);
 });
 
 it('forgets the oldest filters when those of all accounts are too many', () => {
   for (let account = 0; account < 40; account += 1) {
-    known.set(`kind of ${account}`, String(account), large());
+    known.set(`audience of ${account}`, String(account), large());
   }
-  const isKept = (account: number) => known.get(`kind of ${account}`) !== undefined;
+  const isKept = (account: number) => known.get(`audience of ${account}`) !== undefined;
   expect([0, 13, 14, 39].map(isKept)).toEqual([false, false, true, true]);
 });
 

@@ -36,13 +36,13 @@ interface Known {
 }
 
 /**
- * Filters by kinds of events. Forgets the oldest ones, and first those of the same account, so that the many filters of
- * one account do not replace those of others.
+ * Filters by the audience of events: the subscriptions that could get them. Forgets the oldest ones, and first those of the
+ * same account, so that the many filters of one account do not replace those of others.
  */
 export class KnownFilters {
   /** Oldest first. */
-  private readonly byKind = new Map<string, Known>();
-  private readonly kindsOf = new Map<string, Set<string>>();
+  private readonly byAudience = new Map<string, Known>();
+  private readonly audiencesOf = new Map<string, Set<string>>();
   private readonly bytesOf = new Map<string, number>();
   private bytes = 0;
 
@@ -50,37 +50,37 @@ export class KnownFilters {
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   get isEmpty(): boolean {
-    return this.byKind.size === 0;
+    return this.byAudience.size === 0;
   }
 
-  get(kind: string): FilterSet | undefined {
-    const known = this.byKind.get(kind);
+  get(audience: string): FilterSet | undefined {
+    const known = this.byAudience.get(audience);
     if (!known || this.now() < known.until) return known?.set;
-    this.forget(kind);
+    this.forget(audience);
     return undefined;
   }
 
-  set(kind: string, accountId: string, set: FilterSet): void {
-    this.forget(kind);
-    this.byKind.set(kind, { set, accountId, until: this.now() + KNOWN_FOR_MS });
-    const kinds = this.kindsOf.get(accountId) ?? new Set();
-    this.kindsOf.set(accountId, kinds.add(kind));
+  set(audience: string, accountId: string, set: FilterSet): void {
+    this.forget(audience);
+    this.byAudience.set(audience, { set, accountId, until: this.now() + KNOWN_FOR_MS });
+    const audiences = this.audiencesOf.get(accountId) ?? new Set();
+    this.audiencesOf.set(accountId, audiences.add(audience));
     this.count(accountId, set.bytes);
-    while (this.bytesOf.get(accountId)! > MOST_OF_ACCOUNT) this.forgetFirst(kinds);
-    while (this.bytes > MOST) this.forgetFirst(this.byKind.keys());
+    while (this.bytesOf.get(accountId)! > MOST_OF_ACCOUNT) this.forgetFirst(audiences);
+    while (this.bytes > MOST) this.forgetFirst(this.byAudience.keys());
   }
 
-  private forgetFirst(kinds: Iterable<string>): void {
-    const [first] = kinds;
+  private forgetFirst(audiences: Iterable<string>): void {
+    const [first] = audiences;
     if (first !== undefined) this.forget(first);
   }
 
-  private forget(kind: string): void {
-    const known = this.byKind.get(kind);
+  private forget(audience: string): void {
+    const known = this.byAudience.get(audience);
     if (!known) return;
     const { accountId, set } = known;
-    this.byKind.delete(kind);
-    this.kindsOf.get(accountId)!.delete(kind);
+    this.byAudience.delete(audience);
+    this.audiencesOf.get(accountId)!.delete(audience);
     this.count(accountId, -set.bytes);
   }
 
@@ -91,7 +91,7 @@ export class KnownFilters {
       this.bytesOf.set(accountId, left);
     } else {
       this.bytesOf.delete(accountId);
-      this.kindsOf.delete(accountId);
+      this.audiencesOf.delete(accountId);
     }
   }
 }
