@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdentityModule } from '#libs/identity';
-import { ApplicationDeletions, ApplicationsService } from '../domain/applications.service.js';
-import { ApplicationImports, ApplicationsRepository } from '../domain/applications.repository.js';
-import { ApplicationSchema } from './applications-schema.js';
+import { ApplicationDeletions, ApplicationsService } from './domain/applications.service.js';
+import { ApplicationImports, ApplicationsRepository } from './domain/applications.repository.js';
+import { ApplicationSchema } from './infrastructure/applications-schema.js';
 import {
   TypeOrmApplicationImports,
   TypeOrmApplicationsRepository,
-} from './typeorm-applications.js';
+} from './infrastructure/typeorm-applications.js';
 
 /** Applications, without HTTP. */
 @Module({

@@ -1,3 +1,3 @@
+export { ApplicationsModule } from './applications.module.js';
 export * from './domain/index.js';
 export { applicationsSchema } from './infrastructure/applications-schema.js';
-export { ApplicationsModule } from './infrastructure/applications.module.js';

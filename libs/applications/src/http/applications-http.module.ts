@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { IdentityHttpModule } from '#libs/identity/http';
-import { ApplicationsModule } from '../infrastructure/applications.module.js';
+import { ApplicationsModule } from '../applications.module.js';
 import { ApplicationsController } from './applications.controller.js';
 
 /** The API of applications. */

@@ -9,7 +9,7 @@ import {
   applicationImportsContract,
   applicationsRepositoryContract,
 } from '../domain/applications.repository.contract.js';
-import { ApplicationsModule } from './applications.module.js';
+import { ApplicationsModule } from '../applications.module.js';
 
 let database: TestDatabase;
 let context: INestApplicationContext;
