@@ -77,12 +77,13 @@ export async function faultsOfStatements(
   ];
 }
 
-/** Deliveries whose first attempt fails, and some without a reachable target, also of a subscription with a pace. */
+/** Deliveries whose first attempt fails, without a reachable target, also of subscriptions with a pace and a filter. */
 async function fail(deployment: Deployment): Promise<void> {
   const [second] = (await deployment.accounts(1, 'second')) as [Account];
   const webhook = { event: 'cdrCreated', resource: 'call', targetUrl: CLOSED };
-  for (const pace of [{}, { maxConcurrent: 2 }]) {
-    await deployment.call('POST', '/v1/webhooks', second.authorization, { ...webhook, ...pace });
+  const kinds = [{}, { maxConcurrent: 2 }, { filter: { text: { prefix: 'x' } } }];
+  for (const kind of kinds) {
+    await deployment.call('POST', '/v1/webhooks', second.authorization, { ...webhook, ...kind });
   }
   await deployment.store([second], 100);
 }
