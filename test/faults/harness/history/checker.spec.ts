@@ -214,11 +214,16 @@ describe('a valid history', () => {
       { sent: [sent(1, 0, { ...NO_ANSWER, call: BROKEN_OFF }), succeeded(2, 900)] },
     ],
     [
-      'a reused connection that ended before an answer, and a repeat in the same attempt',
+      'a reused connection that ended before an answer, and a repeat in the same attempt, long after its lease',
       {
-        sent: [succeeded(1, 0, { durationMs: 30 })],
+        sent: [
+          succeeded(1, 0, {
+            durationMs: 30,
+            call: { at: at(905), writtenAt: at(910), endedAt: at(910) },
+          }),
+        ],
         unrecorded: [
-          sent(1, 0, { call: { ...UNANSWERED, at: at(1), endedAt: at(2), reused: true } }),
+          sent(1, 0, { call: { ...UNANSWERED, at: at(900), endedAt: at(901), reused: true } }),
         ],
       },
     ],

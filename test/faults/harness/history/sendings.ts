@@ -3,9 +3,6 @@ import type { Attempt, Call, Harm, Span } from './history.js';
 /** An answer reaches the worker and is recorded within this time. */
 export const RECORDING_MS = 3_000;
 
-/** A worker makes the call within this time after it leases a delivery. An attempt begins with the lease. */
-const WAITING_MS = 600;
-
 /** Times are truncated to whole milliseconds. */
 export const PRECISION_MS = 2;
 
@@ -56,10 +53,13 @@ function mayBeOf(call: Call, attempt: Attempt): boolean {
   );
 }
 
-/** If a reused connection ends before an answer, the worker repeats the request at once, in the same attempt. */
+/**
+ * If a reused connection ends before an answer, the worker repeats the request at once, in the same attempt. The attempt
+ * may have begun long before, on a busy machine or in a frozen worker, so only its duration tells.
+ */
 function isSentOnceMore(call: Call, { call: first, attempt, isSecond }: Sending): boolean {
   if (!first?.reused || first.answer !== undefined || isSecond || !attempt) return false;
-  return call.at <= endOf(attempt) + WAITING_MS;
+  return call.at <= first.at + attempt.durationMs + PRECISION_MS;
 }
 
 function withHarm(sending: Omit<Sending, 'harm'>, harms: readonly Harm[]): Sending {
