@@ -1,10 +1,9 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, Log, prepared, statement } from '#libs/runtime';
 import { HOUR_MS } from '../domain/attempt-history.js';
+import { PendingCounts, type PendingRow } from './pending-counts.js';
 
 const FLUSH_MS = 10_000;
-/** Rows of one statement. */
-const BATCH = 1_000;
 
 /** What an account has caused. */
 export interface Load {
@@ -44,19 +43,21 @@ DELETE FROM account_loads WHERE ctid = ANY (ARRAY(
 ))
 RETURNING 1`);
 
-/** The load of an account in an hour. */
-interface Row extends Load {
-  at: string;
+const NOTHING: Load = { reported: 0, delivered: 0, failed: 0, busyMs: 0 };
+
+/** The key of a row: an account and an hour. */
+interface Key {
   accountId: string;
+  atMs: number;
 }
 
 /**
  * Counts in memory what a process has accepted or attempted for each account, and adds it to the stored counts by the
- * hour every ten seconds, off the path of an event. A process that is killed loses its last ten seconds.
+ * hour every ten seconds.
  */
 @Injectable()
 export class AccountLoadCounter implements BeforeApplicationShutdown {
-  private rows = new Map<string, Row>();
+  private readonly counts = new PendingCounts<Key, Load>(NOTHING, (rows) => this.store(rows));
 
   constructor(
     tasks: BackgroundTasks,
@@ -67,8 +68,8 @@ export class AccountLoadCounter implements BeforeApplicationShutdown {
   }
 
   add(accountId: string, atMs: number, load: Partial<Load>): void {
-    const at = new Date(Math.floor(atMs / HOUR_MS) * HOUR_MS).toISOString();
-    this.addRow({ at, accountId, ...NOTHING, ...load });
+    const hour = atMs - (atMs % HOUR_MS);
+    this.counts.add(`${String(hour)} ${accountId}`, { accountId, atMs: hour }, load);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -78,44 +79,19 @@ export class AccountLoadCounter implements BeforeApplicationShutdown {
   }
 
   /** Stores the counts. Those that could not be stored are kept for the next time. */
-  async flush(): Promise<void> {
-    const all = [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1));
-    for (let start = 0; start < all.length; start += BATCH) {
-      const batch = all.slice(start, start + BATCH);
-      for (const [name] of batch) this.rows.delete(name);
-      const rows = batch.map(([, row]) => row);
-      try {
-        await this.store(rows);
-      } catch (error) {
-        for (const row of rows) this.addRow(row);
-        throw error;
-      }
-    }
+  flush(): Promise<void> {
+    return this.counts.flush();
   }
 
-  private async store(rows: readonly Row[]): Promise<void> {
+  private async store(rows: readonly PendingRow<Key, Load>[]): Promise<void> {
+    const loads = rows.map(({ counts }) => counts);
     await this.database.run(ADD_LOADS, {
-      at: rows.map(({ at }) => at),
-      accountIds: rows.map(({ accountId }) => accountId),
-      reported: rows.map(({ reported }) => reported),
-      delivered: rows.map(({ delivered }) => delivered),
-      failed: rows.map(({ failed }) => failed),
-      busyMs: rows.map(({ busyMs }) => Math.round(busyMs)),
+      at: rows.map(({ key }) => new Date(key.atMs).toISOString()),
+      accountIds: rows.map(({ key }) => key.accountId),
+      reported: loads.map(({ reported }) => reported),
+      delivered: loads.map(({ delivered }) => delivered),
+      failed: loads.map(({ failed }) => failed),
+      busyMs: loads.map(({ busyMs }) => Math.round(busyMs)),
     });
   }
-
-  private addRow(row: Row): void {
-    const name = `${row.at} ${row.accountId}`;
-    const known = this.rows.get(name);
-    if (!known) {
-      this.rows.set(name, row);
-      return;
-    }
-    known.reported += row.reported;
-    known.delivered += row.delivered;
-    known.failed += row.failed;
-    known.busyMs += row.busyMs;
-  }
 }
-
-const NOTHING: Load = { reported: 0, delivered: 0, failed: 0, busyMs: 0 };

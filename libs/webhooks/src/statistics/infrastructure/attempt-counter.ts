@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, prepared, statement, TypeOrmTransactions } from '#libs/runtime';
 import { AccountLoadCounter } from './account-loads.js';
+import { PendingCounts, type PendingRow } from './pending-counts.js';
 import {
   type AttemptCount,
   AttemptHistoryStore,
@@ -12,8 +13,6 @@ import {
 } from '../domain/attempt-history.js';
 
 const FLUSH_MS = 10_000;
-/** Rows of one statement. */
-const BATCH = 1_000;
 
 /** The subscription id of rows that count the attempts of all of an account's subscriptions. */
 const ALL = '0';
@@ -62,19 +61,24 @@ DELETE FROM attempt_counts WHERE ctid = ANY (ARRAY(
 ))
 RETURNING 1`);
 
-/** A row to add to, and by how much. */
-interface Row {
-  key: readonly [accountId: string, webhookId: string, at: string, outcome: string, bin: number];
-  count: number;
+/** The key of a row. */
+interface Key {
+  accountId: string;
+  webhookId: string;
+  atMs: number;
+  outcome: string;
+  bin: number;
 }
 
 /**
- * Counts a worker's attempts in memory and adds them to the stored counts every ten seconds, to keep this work out of
- * the path of an event. A worker that is killed loses its last ten seconds of counts, but not the log of attempts.
+ * Counts a worker's attempts in memory and adds them to the stored counts every ten seconds. The log of attempts is
+ * complete also after the worker was killed.
  */
 @Injectable()
 export class AttemptCounter {
-  private rows = new Map<string, Row>();
+  private readonly counts = new PendingCounts<Key, { count: number }>({ count: 0 }, (rows) =>
+    this.store(rows),
+  );
 
   constructor(
     tasks: BackgroundTasks,
@@ -85,47 +89,32 @@ export class AttemptCounter {
   }
 
   count({ accountId, webhookId, attempt }: CountedAttempt): void {
-    const at = new Date(Math.floor(attempt.at.getTime() / STEP_MS) * STEP_MS).toISOString();
+    const at = attempt.at.getTime();
+    const atMs = at - (at % STEP_MS);
     const bin = attempt.status === undefined ? 0 : binOf(attempt.durationMs);
     const outcome = outcomeOf(attempt);
-    this.add({ key: [accountId, webhookId, at, outcome, bin], count: 1 });
-    this.add({ key: [accountId, ALL, at, outcome, bin], count: 1 });
+    for (const id of [webhookId, ALL]) {
+      const name = `${accountId} ${id} ${String(atMs)} ${outcome} ${String(bin)}`;
+      this.counts.add(name, { accountId, webhookId: id, atMs, outcome, bin }, { count: 1 });
+    }
     const result = outcome === '2xx' ? { delivered: 1 } : { failed: 1 };
-    this.loads.add(accountId, attempt.at.getTime(), { ...result, busyMs: attempt.durationMs });
+    this.loads.add(accountId, at, { ...result, busyMs: attempt.durationMs });
   }
 
   /** Stores the counts. Those that could not be stored are kept for the next time. */
-  async flush(): Promise<void> {
-    const all = [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1));
-    for (let start = 0; start < all.length; start += BATCH) {
-      const batch = all.slice(start, start + BATCH);
-      for (const [name] of batch) this.rows.delete(name);
-      const rows = batch.map(([, row]) => row);
-      try {
-        await this.store(rows);
-      } catch (error) {
-        for (const row of rows) this.add(row);
-        throw error;
-      }
-    }
+  flush(): Promise<void> {
+    return this.counts.flush();
   }
 
-  private async store(rows: readonly Row[]): Promise<void> {
+  private async store(rows: readonly PendingRow<Key, { count: number }>[]): Promise<void> {
     await this.database.run(ADD_COUNTS, {
-      accountIds: rows.map(({ key }) => key[0]),
-      webhookIds: rows.map(({ key }) => key[1]),
-      at: rows.map(({ key }) => key[2]),
-      outcomes: rows.map(({ key }) => key[3]),
-      bins: rows.map(({ key }) => key[4]),
-      counts: rows.map(({ count }) => count),
+      accountIds: rows.map(({ key }) => key.accountId),
+      webhookIds: rows.map(({ key }) => key.webhookId),
+      at: rows.map(({ key }) => new Date(key.atMs).toISOString()),
+      outcomes: rows.map(({ key }) => key.outcome),
+      bins: rows.map(({ key }) => key.bin),
+      counts: rows.map(({ counts }) => counts.count),
     });
-  }
-
-  private add({ key, count }: Row): void {
-    const name = key.join(' ');
-    const row = this.rows.get(name);
-    if (row) row.count += count;
-    else this.rows.set(name, { key, count });
   }
 }
 
