@@ -38,9 +38,10 @@ export class GroupCommit<Item, Result> {
   private waitingWeight = 0;
   private running = 0;
   private scheduled = false;
-  /** Since when the next batch has been gathering items, and what ends that. */
+  /** Since when the next batch has been gathering items, and what ends that; not set anew for each item. */
   private gathersSince = NaN;
   private timer: NodeJS.Timeout | undefined;
+  private timerEndsAt = NaN;
 
   constructor(
     private readonly execute: (items: readonly Item[]) => Promise<Result[]>,
@@ -84,10 +85,20 @@ export class GroupCommit<Item, Result> {
     const now = performance.now();
     if (Number.isNaN(this.gathersSince)) this.gathersSince = now;
     const isEnough = this.waitingItems >= options.atLeast;
-    const leftMs = this.gathersSince + (isEnough ? options.ms : options.longestMs) - now;
-    clearTimeout(this.timer);
-    if (this.isFull || leftMs <= 0) this.pump();
-    else this.timer = setTimeout(() => this.gather(options), Math.ceil(leftMs));
+    const endsAt = this.gathersSince + (isEnough ? options.ms : options.longestMs);
+    if (this.isFull || now >= endsAt) {
+      this.pump();
+    } else if (endsAt !== this.timerEndsAt) {
+      clearTimeout(this.timer);
+      this.timerEndsAt = endsAt;
+      this.timer = setTimeout(
+        () => {
+          this.timerEndsAt = NaN;
+          this.gather(options);
+        },
+        Math.ceil(endsAt - now),
+      );
+    }
   }
 
   private pump(): void {
