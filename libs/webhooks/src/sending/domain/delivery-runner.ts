@@ -124,11 +124,10 @@ export class DeliveryRunner {
     if (await this.isBlockedBy(delivery, verdict)) slot.block();
     const { retrySchedule } = this.settings;
     const conclusion = conclusionOf(delivery, verdict, retrySchedule);
-    const restarted = {
-      ...{ ...delivery, scheduleBase: delivery.attempt - 1 },
-      ...{ immediate: false, isExtra: false, extraAttempts: 0 },
-    };
-    const ifRestarted = conclusionOf(restarted, verdict, retrySchedule);
+    const ifRestarted =
+      verdict.kind === 'failed'
+        ? conclusionOf(restarted(delivery), verdict, retrySchedule)
+        : conclusion;
     const { id, lease, scheduleBase } = delivery;
     const isAwaited = holdsPlace(delivery);
     // Nothing waits for other records, and a batch of outcomes costs little more than one.
@@ -219,4 +218,10 @@ export class DeliveryRunner {
   private timeoutOf({ subscription }: LeasedDelivery): number {
     return subscription.retry?.timeoutMs ?? this.settings.timeoutMs;
   }
+}
+
+/** The delivery as if its schedule had been restarted during the attempt. */
+function restarted(delivery: LeasedDelivery): LeasedDelivery {
+  const scheduleBase = delivery.attempt - 1;
+  return { ...delivery, scheduleBase, immediate: false, isExtra: false, extraAttempts: 0 };
 }

@@ -32,7 +32,7 @@ export function shownRequest(
 ): SentRequest {
   const sent = new URL(url);
   // The fragment is never sent.
-  sent.hash = '';
+  if (url.includes('#')) sent.hash = '';
   const masked = Object.keys(headers).map((name) => [name, MASK] as const);
   return {
     method: 'POST',
