@@ -52,3 +52,12 @@ function endOfValue(text: string, start: number): number {
   }
   return at;
 }
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

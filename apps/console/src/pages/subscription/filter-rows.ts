@@ -1,5 +1,5 @@
 import { faultAt, type Faults } from '../../app/faults.js';
-import { rawMembers } from '../delivery/raw-json.js';
+import { isJson, rawMembers } from '../delivery/raw-json.js';
 
 /** A condition on a member of the events' data, as it is typed. */
 export interface FilterRow {
@@ -109,15 +109,6 @@ function textOf(json: string): string {
 function jsonOf(typed: string): string {
   const text = typed.trim();
   return text !== '' && !/^[[{]/.test(text) && isJson(text) ? text : JSON.stringify(text);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const isBlank = ({ path, value }: FilterRow): boolean => path.trim() === '' && value.trim() === '';

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../app/api.js';
 import { durationText } from '../../components/time-text.js';
-import { rawMembers } from '../delivery/raw-json.js';
+import { isJson, rawMembers } from '../delivery/raw-json.js';
 import { faultOfRows, filterOf, rowsOf, rowsOfFilter, valueOf } from './filter-rows.js';
 
 /** The values of a subscription's form. */
@@ -127,15 +127,6 @@ export function bodyOf(values: SubscriptionValues, base?: SubscriptionValues): s
   }
   if (isChanged('ordered')) members.push(['ordered', values.ordered === '' ? 'null' : 'true']);
   return `{${members.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const countText = (count: number, what: string): string =>
