@@ -19,6 +19,9 @@ interface Fields extends Options, BodyOptions {
   messagingUrl?: string | false;
 }
 
+/** The fields of the API; `platform` is another name for `apiType`. */
+type EveryField = Record<keyof Omit<Schemas['UpdateApplication'], 'platform'>, unknown>;
+
 const API_TYPES = ['scripting', 'webapi'] satisfies Application['apiType'][];
 const ID = 'id of the application';
 
@@ -73,8 +76,14 @@ function withFields(command: Command): Command {
 
 function bodyOfFields(options: Fields, command: Command): Promise<string> {
   const { name, apiType, environment, voiceUrl, messagingUrl } = options;
-  const urls = { voiceUrl: orNull(voiceUrl), messagingUrl: orNull(messagingUrl) };
-  return bodyOf({ name, apiType, environment, ...urls }, options, command);
+  const fields = {
+    name,
+    apiType,
+    environment,
+    voiceUrl: orNull(voiceUrl),
+    messagingUrl: orNull(messagingUrl),
+  };
+  return bodyOf(fields satisfies EveryField, options, command);
 }
 
 async function list(options: Options, command: Command): Promise<void> {
