@@ -29,17 +29,23 @@ export interface ReplayOptions extends Options {
 
 /** Adds the filters of deliveries that are sent together, besides `--since` and `--state`, and how it is done. */
 export function withReplayOptions(command: Command): Command {
+  return withDeliveryFilters(
+    command.option('--until <time>', 'made before this time (default: now)'),
+  )
+    .option('--dry-run', 'only count them')
+    .option('--wait', 'until all of them have been started');
+}
+
+/** Adds the filters that every list of deliveries has. */
+export function withDeliveryFilters(command: Command): Command {
   return command
-    .option('--until <time>', 'made before this time (default: now)')
     .option('--webhook <id>', 'of this subscription', numericId)
     .option('--application <id>', 'of events of this application', numericId)
     .addOption(new Option('--event <kind>', 'of events of this kind').choices(EVENT_KINDS))
     .option(
       '--status <result>',
       'with this result of the last attempt, such as 404, 5xx, timeout or failed',
-    )
-    .option('--dry-run', 'only count them')
-    .option('--wait', 'until all of them have been started');
+    );
 }
 
 /** What a replay sends: the path that starts it, and the words for what it does. */

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Schemas } from '#libs/client';
-import { DELIVERY_STATES, EVENT_KINDS } from '#libs/webhooks/domain';
+import { DELIVERY_STATES } from '#libs/webhooks/domain';
 import { activityOf } from '../api/activity.js';
 import { apiOf, type ApiOptions, withApiOptions } from '../api/api-connection.js';
 import { pagesOf } from '../api/lists.js';
@@ -9,7 +9,12 @@ import { DELIVERY_COLUMNS, deliveryCells, deliveryText, resultOf } from '../deli
 import { exportList, type ExportOptions, withExportOptions } from '../export/export-list.js';
 import { complain, type OutputOptions, print } from '../output.js';
 import { stopSignal } from '../stop-signal.js';
-import { type ReplayOptions, startReplay, withReplayOptions } from '../start-replay.js';
+import {
+  type ReplayOptions,
+  startReplay,
+  withDeliveryFilters,
+  withReplayOptions,
+} from '../start-replay.js';
 import { Table } from '../table.js';
 
 type Delivery = Schemas['Delivery'];
@@ -100,15 +105,8 @@ export function addDeliveriesCommands(program: Command): void {
 }
 
 function withFilters(command: Command): Command {
-  return command
-    .option('--webhook <id>', 'of this subscription', numericId)
-    .option('--application <id>', 'of events of this application', numericId)
+  return withDeliveryFilters(command)
     .addOption(stateOption())
-    .addOption(new Option('--event <kind>', 'of events of this kind').choices(EVENT_KINDS))
-    .option(
-      '--status <result>',
-      'with this result of the last attempt, such as 404, 5xx, timeout or failed',
-    )
     .option('--producer-id <key>', "of events with this key of the producer's")
     .option('--contains <text>', "of events with this text in their data, such as a call's id");
 }
