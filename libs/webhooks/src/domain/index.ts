@@ -14,6 +14,5 @@ export {
   sampleData,
   usualResource,
 } from '../event-kinds/domain/event-samples.js';
-export { newSigningKey } from '../subscriptions/domain/signing-key.js';
+export { newSigningKey, signatureHeaders } from '../subscriptions/domain/signing-key.js';
 export { notificationBody } from '../deliveries/domain/notification-body.js';
-export { signatureHeaders } from '../sending/domain/notification.js';

@@ -5,7 +5,6 @@ import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
 import { CircuitBreaker, verdictOf } from './circuit-breaker.js';
 import type { Slot } from './delivery-slots.js';
 import { notificationBody } from '../../deliveries/domain/notification-body.js';
-import { signatureHeaders } from './notification.js';
 import {
   type Conclusion,
   holdsPlace,
@@ -16,6 +15,7 @@ import {
 } from './pending-deliveries.js';
 import { Activity } from '../../activity/domain/activity.js';
 import { conclusionOf } from './retries.js';
+import { signatureHeaders } from '../../subscriptions/domain/signing-key.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import {
   attemptPhases,

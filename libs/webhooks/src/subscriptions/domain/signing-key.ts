@@ -46,6 +46,25 @@ export function signatureOf(content: string, secret: string): string {
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
 }
 
+/**
+ * The headers of Standard Webhooks 1.0.0: one signature per secret, newest secret first.
+ * @param secrets the secrets of {@link SigningKey}s
+ */
+export function signatureHeaders(
+  id: string,
+  at: Date,
+  body: string,
+  secrets: readonly string[],
+): Record<string, string> {
+  const timestamp = String(Math.floor(at.getTime() / 1_000));
+  const signatures = secrets.map((secret) => signatureOf(`${id}.${timestamp}.${body}`, secret));
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
 const bytesOf = (secret: string): Buffer =>
   Buffer.from(secret.slice(secret.indexOf('_') + 1), 'base64');
 

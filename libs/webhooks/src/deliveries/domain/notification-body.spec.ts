@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
-import { notificationBody } from '../../deliveries/domain/notification-body.js';
-import { signatureHeaders } from './notification.js';
+import { signatureHeaders } from '../../subscriptions/domain/signing-key.js';
+import { notificationBody } from './notification-body.js';
 
 const notification = {
   id: '0192f0c1-0000-7000-8000-000000000001',
