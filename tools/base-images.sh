@@ -50,6 +50,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   echo 'host all all all scram-sha-256' >> "$PGDATA/pg_hba.conf"
   pg_ctl -w start -o "-c listen_addresses=''"
   createdb -U "$POSTGRES_USER" "$POSTGRES_USER"
+  shopt -s nullglob
   for script in /docker-entrypoint-initdb.d/*.sql; do
     psql -U "$POSTGRES_USER" -v ON_ERROR_STOP=1 -f "$script"
   done
