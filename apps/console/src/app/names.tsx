@@ -72,26 +72,14 @@ function useNamedFilter(
 
 /** `Support line (5)`; the id alone if the name is unknown. */
 export function ApplicationName({ id, customer }: { id: string; customer?: string | undefined }) {
-  const { data } = useQuery(applicationsOf(customer));
-  return <Named id={id} among={data} />;
-}
-
-/**
- * `application Support line (5)`. @param none the text without an application
- */
-export function OfApplication({ id, none }: { id: string | undefined; none: string }) {
-  if (id === undefined) return none;
+  const { data = [] } = useQuery(applicationsOf(customer));
+  const name = data.find((one) => one.id === id)?.name;
+  if (name === undefined) return id;
   return (
     <>
-      application <ApplicationName id={id} />
+      <bdi>{name}</bdi> ({id})
     </>
   );
-}
-
-/** `Billing (7)`; the id alone if it has no name or the name is unknown. */
-export function SubscriptionName({ id }: { id: string }) {
-  const { data } = useQuery(namedSubscriptionsQuery);
-  return <Named id={id} among={data} />;
 }
 
 /** The name; the id if the name is unknown. */
@@ -111,20 +99,4 @@ export function useNameOfSubscription(id: string): string | undefined {
  */
 export function NameOfSubscription({ id, otherwise }: { id: string; otherwise: string }) {
   return useNameOfSubscription(id) ?? otherwise;
-}
-
-function Named({
-  id,
-  among = [],
-}: {
-  id: string;
-  among: readonly { id: string; name?: string }[] | undefined;
-}) {
-  const name = among.find((one) => one.id === id)?.name;
-  if (name === undefined) return id;
-  return (
-    <>
-      <bdi>{name}</bdi> ({id})
-    </>
-  );
 }
