@@ -55,11 +55,12 @@ export function outcomesOf(
   };
 }
 
-/** Interpolates like PostgreSQL's percentile_cont(). @param sorted not empty */
+/** Interpolates like PostgreSQL's percentile_cont(), to a tenth of a ms. @param sorted not empty */
 function percentile(sorted: readonly number[], share: number): number {
   const place = share * (sorted.length - 1);
   const [below, above] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];
-  return below + (place - Math.floor(place)) * (above - below);
+  const interpolated = below + (place - Math.floor(place)) * (above - below);
+  return Math.round(interpolated * 10) / 10;
 }
 
 /** Reads the data for statistics. */
