@@ -123,6 +123,14 @@ it('empties no file that is none of its own', async () => {
   }
 });
 
+it('leaves no file behind when the first request is refused', async () => {
+  const [id] = await reported(1);
+  const refused = await run('events', 'export', '--since', 'yesterday', '-o', file);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('since must be')]);
+  expect((await run('events', 'export', '-o', file)).code).toBe(0);
+  expect(idsIn(await readFile(file, 'utf8'))).toEqual([id]);
+});
+
 it('says what is wrong with options', async () => {
   for (const [args, code, message] of [
     [['--resume'], 2, '--resume needs --output'],

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
@@ -49,7 +49,11 @@ export function withExportOptions(command: Command): Command {
       ).choices(Object.keys(TYPES)),
     )
     .option('--resume', 'go on behind the last complete line of the file')
-    .option('--limit <n>', 'at most this many', wholeNumber(1, MAX_LIMIT), MAX_LIMIT);
+    .addOption(
+      new Option('--limit <n>', 'at most this many')
+        .argParser(wholeNumber(1, MAX_LIMIT))
+        .default(MAX_LIMIT, 'all'),
+    );
 }
 
 /** What is exported: its path, and the filters. */
@@ -91,6 +95,8 @@ export async function exportList(
     }
   } catch (error) {
     progress.clear();
+    // An empty file would be in the way of the corrected command.
+    if (output !== undefined && !resume && target.count === 0) await rm(output);
     if (output === undefined || error instanceof CommandFailure) throw error;
     const cause = signal.aborted ? 'was stopped' : 'ended early';
     throw new CommandFailure(
