@@ -99,6 +99,10 @@ it('cancels a waiting delivery', async () => {
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Cancel delivery' }).click();
   const dialog = page.getByRole('dialog', { name: 'Cancel this delivery?' });
+  await dialog.getByRole('button', { name: 'Keep it' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Cancel delivery' }).click();
   await dialog.getByRole('button', { name: 'Cancel delivery' }).click();
   await page.locator('.heading .pill', { hasText: 'cancelled' }).waitFor();
   await dialog.waitFor({ state: 'detached' });
@@ -198,6 +202,7 @@ it('tells what the result of a test means for its subscription', async () => {
   await (await test()).getByText('its failure does not count against its subscription').waitFor();
   installation.receiver.answering = (_, response) => response.end('thanks');
   const page = await test();
+  await page.getByRole('heading', { name: 'cdrCreated · call · test' }).waitFor();
   await page.getByText('The subscription is healthy again, if it was failing.').waitFor();
   await page.getByRole('link', { name: 'Deliveries still retrying' }).click();
   await page.getByRole('row').filter({ hasText: 'retrying' }).getByRole('link').click();

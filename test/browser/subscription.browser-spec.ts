@@ -233,7 +233,7 @@ describe('the health of a subscription', () => {
     await health.getByText('in order, and wait for the one before them').waitFor();
     await health.getByRole('link', { name: 'See waiting deliveries' }).click();
     await page.locator('[role=row] .pill', { hasText: 'sending' }).click();
-    await page.getByText('It waits for the pace of its subscription.').waitFor();
+    await page.getByText('It waits for the one before it').waitFor();
   });
 
   it('shows an open circuit live, and its end after a test', async () => {

@@ -5,6 +5,7 @@ import { Dialog } from './dialog.js';
 export function Confirm({
   label,
   action,
+  refusal = 'Cancel',
   isBusy,
   error,
   onConfirm,
@@ -14,6 +15,8 @@ export function Confirm({
   label: string;
   /** The button's text. */
   action: string;
+  /** The text of the button that changes nothing. */
+  refusal?: string;
   isBusy: boolean;
   /** Why the last try failed. */
   error?: string | undefined;
@@ -30,7 +33,7 @@ export function Confirm({
       </p>
       <div className="tools">
         <button type="button" autoFocus onClick={onClose}>
-          Cancel
+          {refusal}
         </button>
         <button type="button" className="primary" disabled={isBusy} onClick={onConfirm}>
           {action}

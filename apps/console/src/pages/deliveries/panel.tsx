@@ -82,6 +82,7 @@ function Heading({ delivery, children }: { delivery: Delivery; children: ReactNo
       <StatePill delivery={delivery} />
       <h2>
         {delivery.event} · {delivery.resource}
+        {delivery.test && ' · test'}
       </h2>
       <span className="actions">
         <DeliveryActions delivery={delivery} isOwn={isOwn} items={[openAsPage]}>

@@ -232,6 +232,7 @@ export function DeliveryActions({
         <Confirm
           label="Cancel this delivery?"
           action="Cancel delivery"
+          refusal="Keep it"
           isBusy={cancel.isPending}
           onConfirm={() => cancel.mutate(undefined, { onSettled: () => setAsked(false) })}
           onClose={() => setAsked(false)}

@@ -25,11 +25,11 @@ export default function DeliveryPage({ params }: { params: Record<string, string
 }
 
 function Shown({ delivery }: { delivery: Delivery }) {
-  const { event, resource, createdAt } = delivery;
+  const { event, resource, createdAt, test } = delivery;
   const { isOwn } = useOwner(delivery);
   return (
     <Page
-      title={`${event} · ${resource}`}
+      title={`${event} · ${resource}${test ? ' · test' : ''}`}
       tab={`${event} of ${localText(createdAt)} – Deliveries`}
       crumb={
         <Link href="/deliveries" className="crumb">

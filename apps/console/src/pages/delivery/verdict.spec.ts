@@ -52,7 +52,7 @@ describe('a delivery that is pending', () => {
   });
 
   describe('while its subscription is paced', () => {
-    const paced = { enabled: true, health: { state: 'ok', pacedBy: 'ordered' } } as const;
+    const paced = { enabled: true, health: { state: 'ok', pacedBy: 'maxPerSecond' } } as const;
     const nextOf = (attempts: number, now: number) =>
       verdictOf({ state: 'pending', attempts, nextAttemptAt: AT }, [], paced, now).next;
 
@@ -60,6 +60,14 @@ describe('a delivery that is pending', () => {
       const text = 'It waits for the pace of its subscription.';
       expect(nextOf(attempts, Date.parse(AT))).toEqual({ text });
       expect(nextOf(attempts, Date.parse(AT) - 999)).toEqual({ text });
+    });
+
+    it('waits for the one before it in an ordered subscription', () => {
+      const ordered = { enabled: true, health: { state: 'ok', pacedBy: 'ordered' } } as const;
+      const due = { state: 'pending', attempts: 0, nextAttemptAt: AT } as const;
+      expect(verdictOf(due, [], ordered, Date.parse(AT)).next).toEqual({
+        text: 'It waits for the one before it: the oldest that is pending.',
+      });
     });
 
     it('has a next try until it is due', () => {

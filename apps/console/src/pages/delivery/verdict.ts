@@ -79,7 +79,7 @@ export function verdictOf(
         tone: last === undefined || isAgain ? 'waiting' : 'bad',
         sentence: history ?? 'This notification has not been sent yet.',
         ...advised(isAgain ? 'It is being sent again.' : advice),
-        next: isPaced(delivery, target, now) ? PACED : nextOf(delivery, now),
+        next: isPaced(delivery, target, now) ? { text: pacedText(target) } : nextOf(delivery, now),
       };
     }
     case 'parked':
@@ -181,7 +181,10 @@ function nextOf({ nextAttemptAt, attempts }: Next, now: number): { text: string;
   return isDue(nextAttemptAt, now) ? { text: `${text} is due now.` } : { text, at: nextAttemptAt };
 }
 
-const PACED = { text: 'It waits for the pace of its subscription.' };
+const pacedText = (target: Target | undefined): string =>
+  target?.health?.pacedBy === 'ordered'
+    ? 'It waits for the one before it: the oldest that is pending.'
+    : 'It waits for the pace of its subscription.';
 
 /** Whether a delivery is due and may wait for others. */
 const isPaced = ({ nextAttemptAt }: Next, target: Target | undefined, now: number): boolean =>
