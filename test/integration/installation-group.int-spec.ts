@@ -9,6 +9,7 @@ import { anAccount } from '../support/rows.js';
 /** 5 · 2^43 + 1, and 6 · 2^43 + 1. */
 const FIRST_OF_5 = '43980465111041';
 const FIRST_OF_6 = '52776558133249';
+const ADVANCE_IDS = readFileSync(`${ROOT}/tools/database/advance-ids.sql`, 'utf8');
 const TABLES = ['applications', 'credentials', 'environments', 'users', 'webhooks'];
 
 let database: TestDatabase;
@@ -92,9 +93,15 @@ it('continues after imported ids of its own range only', async () => {
 });
 
 it('skips a million ids of its range after a restore', async () => {
-  await database.query(readFileSync(`${ROOT}/tools/database/advance-ids.sql`, 'utf8'));
+  await database.query(ADVANCE_IDS);
   for (const table of TABLES) {
     const [row] = await database.query(`SELECT nextval('${table}_id_seq') AS next`);
     expect([table, row]).toEqual([table, { next: '43980466111042' }]);
   }
+});
+
+it('refuses to skip ids in a schema without tables', async () => {
+  await expect(database.query(`SET search_path = pg_catalog; ${ADVANCE_IDS}`)).rejects.toThrow(
+    'PGOPTIONS=--search_path',
+  );
 });
