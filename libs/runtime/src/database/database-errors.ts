@@ -67,11 +67,13 @@ export function isTransient(error: unknown): boolean {
 
 /**
  * Whether there is no partition for a row. All check violations share the SQLSTATE, and the message is in the
- * server's language, but the name of the routine identifies this error.
+ * server's language, but the name of the routine identifies this error. The coordinator of a Citus cluster passes on
+ * nothing but the message, in English.
  */
 export function isMissingPartition(error: unknown): boolean {
-  const { routine } = Object(error) as { routine?: unknown };
-  return codeOf(error) === '23514' && routine === 'ExecFindPartition';
+  const { routine, message } = Object(error) as { routine?: unknown; message?: unknown };
+  const isMissing = codeOf(error) === '23514' && routine === 'ExecFindPartition';
+  return isMissing || String(message).startsWith('no partition of relation');
 }
 
 /** Whether the statement may have failed because of a single row: its values, its size, a trigger, a damaged page. */
