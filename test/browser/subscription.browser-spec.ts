@@ -232,7 +232,7 @@ describe('the health of a subscription', () => {
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByText('in order, and wait for the one before them').waitFor();
     await health.getByRole('link', { name: 'See waiting deliveries' }).click();
-    await page.locator('[role=row] .pill', { hasText: 'sending' }).click();
+    await page.locator('[role=row] .pill', { hasText: 'waiting' }).click();
     await page.getByText('It waits for the one before it').waitFor();
   });
 

@@ -34,7 +34,7 @@ const RESULTS = {
   ),
 };
 const STATES: Record<keyof typeof TONES, string> = {
-  pending: 'sending or retrying',
+  pending: 'waiting, sending or retrying',
   parked: 'held or paused',
   succeeded: 'delivered',
   exhausted: 'failed',

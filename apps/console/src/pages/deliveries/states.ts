@@ -20,7 +20,8 @@ export function stateWord({
 }: Pick<Schemas['Delivery'], 'state' | 'attempts' | 'nextAttemptAt'>): string {
   switch (state) {
     case 'pending':
-      return attempts === 0 ? 'sending' : 'retrying';
+      if (attempts > 0) return 'retrying';
+      return nextAttemptAt === undefined ? 'sending' : 'waiting';
     case 'parked':
       return nextAttemptAt === undefined ? 'paused' : 'held';
     case 'succeeded':
