@@ -20,7 +20,7 @@ export { Database } from './database/database.js';
 export { UnusableDatabaseError } from './database/needed-settings.js';
 export { type DatabaseSchema, identityColumn, migrationOf } from './database/database-schema.js';
 export { idsContinueAfterImport } from './database/id-ranges.js';
-export { GroupCommit } from './database/group-commit.js';
+export { GroupCommit, PAUSE } from './database/group-commit.js';
 export { migrate } from './database/migrate.js';
 export {
   CLOCK,

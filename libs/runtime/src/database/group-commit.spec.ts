@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GroupCommit } from './group-commit.js';
 
 const later = () => new Promise((resolve) => setImmediate(resolve));
@@ -105,6 +105,88 @@ it('gathers items for a while, until there are enough, or until the batch is ful
   const longest = gathering(600_000, 600_000);
   await Promise.all([6, 7, 8, 9].map((item) => longest.one(item)));
   expect(batches).toEqual([[1], [2, 3], [4, 5], [6, 7, 8, 9]]);
+});
+
+describe('with a pause after large batches', () => {
+  /** A group whose first batch has ended, and had three items. */
+  async function paused(ms: number) {
+    const batches: number[][] = [];
+    const group = new GroupCommit<number, number>(
+      (items) => {
+        batches.push([...items]);
+        return Promise.resolve([...items]);
+      },
+      { maxItems: 5, pause: { ms, after: 3 } },
+    );
+    await Promise.all([1, 2, 3].map((item) => group.one(item)));
+    batches.length = 0;
+    return { batches, group };
+  }
+
+  it('does not pause after a smaller one', async () => {
+    const small = new GroupCommit<number, number>((items) => Promise.resolve([...items]), {
+      pause: { ms: 600_000, after: 3 },
+    });
+    expect([await small.run([1, 2]), await small.run([3])]).toEqual([[1, 2], [3]]);
+  });
+
+  it('starts the next one when it has as many items as the last one', async () => {
+    const { batches, group } = await paused(600_000);
+    const results = [group.one(4), group.one(5)];
+    await later();
+    expect(batches).toEqual([]);
+    results.push(group.one(6));
+    expect(await Promise.all(results)).toEqual([4, 5, 6]);
+    expect(batches).toEqual([[4, 5, 6]]);
+  });
+
+  it('starts the next one after the pause with the items that there are', async () => {
+    const { batches, group } = await paused(200);
+    const startedAt = performance.now();
+    await Promise.all([group.one(4), group.one(5)]);
+    expect(performance.now() - startedAt).toBeGreaterThan(150);
+    expect(batches).toEqual([[4, 5]]);
+  });
+
+  it('starts the next one when it is full, however many the last one had', async () => {
+    const { batches, group } = await paused(600_000);
+    const large = group.run([4, 5, 6, 7, 8, 9]);
+    await large;
+    await group.run([10, 11, 12, 13, 14]);
+    expect(batches).toEqual([
+      [4, 5, 6, 7, 8, 9],
+      [10, 11, 12, 13, 14],
+    ]);
+  });
+
+  it('counts the items that waited already besides those that it waits for', async () => {
+    const batches: number[][] = [];
+    const ends: (() => void)[] = [];
+    const group = new GroupCommit<number, number>(
+      async (items) => {
+        batches.push([...items]);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return [...items];
+      },
+      { pause: { ms: 600_000, after: 2 } },
+    );
+    const results = [group.run([1, 2])];
+    await later();
+    results.push(group.run([3, 4, 5]));
+    ends[0]!();
+    await later();
+    results.push(group.run([6]));
+    await later();
+    expect(batches).toEqual([[1, 2]]);
+    results.push(group.run([7]));
+    await later();
+    ends[1]!();
+    await Promise.all(results);
+    expect(batches).toEqual([
+      [1, 2],
+      [3, 4, 5, 6, 7],
+    ]);
+  });
 });
 
 it.each([

@@ -7,6 +7,9 @@ interface Unit<Item, Result> {
   reject: (error: unknown) => void;
 }
 
+/** For statements of which many follow each other under load; measured in docs/performance.md. */
+export const PAUSE = { ms: 3, after: 8 };
+
 /** The defaults suit statements that take about a millisecond. */
 interface GroupCommitOptions<Item> {
   /** Maximum number of items in a batch, except for a single larger unit. */
@@ -16,6 +19,11 @@ interface GroupCommitOptions<Item> {
   weigh?: (item: Item) => number;
   /** Maximum number of concurrent batches. Only a full batch starts beside another one. */
   atOnce?: number;
+  /**
+   * After a batch with at least `after` items, the next one waits up to `ms` for as many more: callers whose items are
+   * done may soon bring others.
+   */
+  pause?: { ms: number; after: number };
   /** A batch that is not full waits `ms` for more items, and until it has `atLeast` of them, `longestMs`. */
   gather?: { ms: number; atLeast: number; longestMs: number };
 }
@@ -24,7 +32,7 @@ const REPEATS = 3;
 
 /**
  * Lets concurrent callers share one statement: while a batch is running, the next one fills up. Without
- * `gather`, a single caller never waits. Only full batches run concurrently, because two at a time cost
+ * `gather`, a single caller waits at most for a pause. Only full batches run concurrently, because two at a time cost
  * PostgreSQL a seventh more work for each event at 1,200 events a second.
  *
  * After a transient failure (serialisation, deadlock) the batch is repeated. After an error that a single row may
@@ -32,12 +40,16 @@ const REPEATS = 3;
  */
 export class GroupCommit<Item, Result> {
   private readonly waiting: Unit<Item, Result>[] = [];
-  private readonly options: Required<Omit<GroupCommitOptions<Item>, 'gather'>>;
+  private readonly options: Required<Omit<GroupCommitOptions<Item>, 'gather' | 'pause'>>;
   private readonly gathering: GroupCommitOptions<Item>['gather'];
+  private readonly pausing: GroupCommitOptions<Item>['pause'];
   private waitingItems = 0;
   private waitingWeight = 0;
   private running = 0;
   private scheduled = false;
+  /** During a pause, with how many waiting items it ends. */
+  private pausesFor = 0;
+  private pauseTimer: NodeJS.Timeout | undefined;
   /** Since when the next batch has been gathering items, and what ends that; not set anew for each item. */
   private gathersSince = NaN;
   private timer: NodeJS.Timeout | undefined;
@@ -45,9 +57,10 @@ export class GroupCommit<Item, Result> {
 
   constructor(
     private readonly execute: (items: readonly Item[]) => Promise<Result[]>,
-    { gather, ...options }: GroupCommitOptions<Item> = {},
+    { gather, pause, ...options }: GroupCommitOptions<Item> = {},
   ) {
     this.gathering = gather;
+    this.pausing = pause;
     this.options = { maxItems: 500, maxWeight: Infinity, weigh: () => 1, atOnce: 1, ...options };
   }
 
@@ -103,18 +116,37 @@ export class GroupCommit<Item, Result> {
 
   private pump(): void {
     while (this.mayStart()) {
+      this.endPause();
       this.running += 1;
-      void this.commit(this.nextBatch(), REPEATS).finally(() => {
+      const batch = this.nextBatch();
+      void this.commit(batch, REPEATS).finally(() => {
         this.running -= 1;
+        if (this.pausing) this.pause(this.pausing, batch);
         if (this.gathering) this.gather(this.gathering);
         else this.pump();
       });
     }
   }
 
+  private pause({ ms, after }: NonNullable<typeof this.pausing>, batch: Unit<Item, Result>[]) {
+    const count = batch.reduce((sum, { items }) => sum + items.length, 0);
+    if (count < after) return;
+    this.endPause();
+    this.pausesFor = this.waitingItems + count;
+    this.pauseTimer = setTimeout(() => {
+      this.endPause();
+      this.pump();
+    }, ms);
+  }
+
+  private endPause(): void {
+    this.pausesFor = 0;
+    clearTimeout(this.pauseTimer);
+  }
+
   private mayStart(): boolean {
-    if (this.running === 0) return this.waiting.length > 0;
-    return this.isFull && this.running < this.options.atOnce;
+    if (this.running > 0) return this.isFull && this.running < this.options.atOnce;
+    return this.waiting.length > 0 && (this.isFull || this.waitingItems >= this.pausesFor);
   }
 
   private get isFull(): boolean {

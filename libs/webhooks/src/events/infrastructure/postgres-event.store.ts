@@ -6,6 +6,7 @@ import {
   Database,
   GroupCommit,
   Metrics,
+  PAUSE,
   Tracing,
   translateDatabaseError,
 } from '#libs/runtime';
@@ -91,7 +92,7 @@ export class PostgresEventStore extends EventStore {
       maxWeight: MAX_BATCH_CHARACTERS,
       weigh: ({ event }: JudgedEvent) => event.data.length,
     };
-    this.few = new GroupCommit(accept, { ...limits, maxItems: 200, atOnce: 2 });
+    this.few = new GroupCommit(accept, { ...limits, maxItems: 200, atOnce: 2, pause: PAUSE });
     // One statement at a time: two would saturate a small PostgreSQL.
     this.many = new GroupCommit(accept, { ...limits, maxItems: MOST_EVENTS });
   }

@@ -8,6 +8,7 @@ import {
   isTransient,
   isUnavailable,
   Log,
+  PAUSE,
   PROCESS_ID,
 } from '#libs/runtime';
 import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
@@ -39,6 +40,7 @@ import {
 import { RELEASE, RELEASE_PLACE } from './release.statements.js';
 
 const BATCH = { maxItems: 200 };
+const LOADS = { ...BATCH, pause: PAUSE };
 /**
  * Nothing waits for the record of an outcome, so at low rates several share a statement. If the worker is killed, those
  * that it has not recorded are sent again: no more than at higher rates.
@@ -60,7 +62,7 @@ type Released = DeliveryJob & { delayMs?: number };
 /** Unfinished deliveries in PostgreSQL. Concurrent calls for the same day share statements. */
 @Injectable()
 export class PostgresPendingDeliveries extends PendingDeliveries {
-  private readonly loading = eachDay((day) => new GroupCommit(this.loadBatch(day), BATCH));
+  private readonly loading = eachDay((day) => new GroupCommit(this.loadBatch(day), LOADS));
   private readonly releasing = eachDay((day) => new GroupCommit(this.releaseBatch(day), BATCH));
   private readonly releasingPlaces = eachDay(
     (day) => new GroupCommit(this.releasePlaces(day), BATCH),
