@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isMissingPartition } from './database-errors.js';
+import { isAway, isMissingPartition, isRowError, isTransient } from './database-errors.js';
 
 it.each([
   [
@@ -26,4 +26,19 @@ it.each([
   ['another error', { code: 'XX000', message: 'corrupt', routine: 'ExecFindPartition' }],
 ])('takes %s for no missing partition', (_what, error) => {
   expect(isMissingPartition(error)).toBe(false);
+});
+
+it.each([
+  'failure on connection marked as essential: 10.0.0.2:5432',
+  'postmaster was shut down, exiting',
+])(
+  'takes the loss of a node of a Citus cluster for an outage, not for a bad row: %s',
+  (message) => {
+    const error = Object.assign(new Error(message), { code: 'XX000' });
+    expect([isAway(error), isRowError(error)]).toEqual([true, false]);
+  },
+);
+
+it('repeats a statement whose interim result Citus lost, as when a schema moves', () => {
+  expect(isTransient({ code: 'CIINF' })).toBe(true);
 });

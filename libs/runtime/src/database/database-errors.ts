@@ -20,6 +20,9 @@ const SERVER_TIMEOUTS = new Set(['57014', '25P03']);
 const LOST_CONNECTION_TEXT =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable|pool after calling end/i;
 
+/** What Citus says with the SQLSTATE of internal errors when a node, or the coordinator itself, was killed. */
+const LOST_NODE_TEXT = /^(?:failure on connection marked as essential|postmaster was shut down)/;
+
 /** The SQLSTATE of a PostgreSQL error, or the operating system's error code, or ''. */
 export function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
@@ -35,7 +38,10 @@ export function isAway(error: unknown): boolean {
   // 08: connection; 53: resources; 57P0x: shutdown and start; 58: system; 25006: a standby.
   if (/^(?:08|53|57P0|58)/.test(code) || code === '25006') return true;
   if (error instanceof AggregateError) return error.errors.some(isAway);
-  return error instanceof Error && LOST_CONNECTION_TEXT.test(error.message);
+  return (
+    error instanceof Error &&
+    (LOST_CONNECTION_TEXT.test(error.message) || LOST_NODE_TEXT.test(error.message))
+  );
 }
 
 /** Whether a retry may succeed later, but not at once. */
@@ -61,8 +67,8 @@ function isTimedOut(error: unknown): boolean {
 
 /** Whether the transaction may succeed if it is repeated at once. */
 export function isTransient(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === '40001' || code === '40P01';
+  // CIINF: Citus lost an interim result, as when a schema moves to another node.
+  return ['40001', '40P01', 'CIINF'].includes(codeOf(error));
 }
 
 /**
@@ -78,7 +84,7 @@ export function isMissingPartition(error: unknown): boolean {
 
 /** Whether the statement may have failed because of a single row: its values, its size, a trigger, a damaged page. */
 export function isRowError(error: unknown): boolean {
-  return /^(?:22|23|54|P0|XX)/.test(codeOf(error)) && !isMissingPartition(error);
+  return /^(?:22|23|54|P0|XX)/.test(codeOf(error)) && !isMissingPartition(error) && !isAway(error);
 }
 
 /** Translates a driver error into the error that the layers above receive. */
