@@ -7,7 +7,9 @@ import { runVitest } from './lib/run-vitest.mjs';
 const answers = (...args) => spawnSync('docker', args, { stdio: 'ignore' }).status === 0;
 
 if (answers('info') && answers('compose', 'version')) {
-  runVitest(['--project=containers', '--testTimeout=900000', ...process.argv.slice(2)]);
+  // One file after the other: their installations have the same PROXY_NETWORK.
+  const options = ['--no-file-parallelism', '--testTimeout=900000'];
+  runVitest(['--project=containers', ...options, ...process.argv.slice(2)]);
 } else {
   console.error(
     'no container runtime: `docker info` and `docker compose version` must work (docs/developing.md, "Containers").',

@@ -107,6 +107,19 @@ describe('the installation', () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
+  it('says when to repeat a request while PostgreSQL is away', async () => {
+    const timesWithoutApi = async () =>
+      (await installation.compose('logs', 'proxy')).split(`'api' has no server available`).length;
+    const before = await timesWithoutApi();
+    await installation.compose('stop', 'postgres');
+    await eventually(timesWithoutApi, (times) => times > before);
+    const call = { auth: 'demo:demo-secret' };
+    const answer = await request('GET', `${installation.url}/v1/webhooks`, call);
+    await installation.compose('start', 'postgres');
+    expect(answer.headers['retry-after']).toBe('5');
+    expect(answer.json()).toMatchObject({ status: 503, code: 'unavailable' });
+  });
+
   it('stops within its grace under load, and loses nothing', async () => {
     const before = installation.reported;
     const reporting = installation.report(2_000);

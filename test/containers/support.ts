@@ -50,8 +50,10 @@ export async function during(
   const repeating = (async () => {
     while (!end.signal.aborted) await repeat();
   })();
-  await work().finally(() => end.abort());
-  await repeating;
+  await work().finally(async () => {
+    end.abort();
+    await repeating;
+  });
 }
 
 /** An installation of docker compose, with its own name, settings, volumes and port. */
