@@ -37,7 +37,8 @@ export function run(program: string, args: readonly string[], input = ''): Promi
         }
       },
     );
-    child.stdin?.end(input);
+    // A program may end without reading: its exit code says whether it succeeded.
+    child.stdin?.on('error', () => undefined).end(input);
   });
 }
 
