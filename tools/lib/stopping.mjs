@@ -1,7 +1,7 @@
 import { report } from './problem.mjs';
 import { isAlive, npmAboveUs } from './processes.mjs';
 
-const WATCH_MS = 250;
+const WATCH_MS = 1_000;
 
 /**
  * Makes a program end once and in one place, on a signal, an error or its normal end. npm forwards the signal that the
