@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answerOf } from '#libs/client';
 import { requireProgram } from '#tools/apt';
+import { eventually } from '#tools/eventually';
 import { answersOk, freePort } from '#tools/net';
-import { Programs } from '#tools/programs';
+import { type Program, Programs } from '#tools/programs';
 import { ROOT } from '#tools/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
@@ -14,6 +15,7 @@ import { type Answer, type Client, clientOf } from '../support/http.js';
 import { apiInProcess, type Running } from '../support/in-process.js';
 import { expectProblem } from '../support/problem.js';
 import { anApplication } from '../support/rows.js';
+import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 import { typedClientOf } from '../support/typed-client.js';
 
 await requireProgram('haproxy');
@@ -23,6 +25,7 @@ const read = (name: string) => readFileSync(join(ROOT, 'tools/proxies', name), '
 /** An installation of its own, with a producer of the same name and password as in the other one. */
 interface Group {
   database: TestDatabase;
+  store: TcpProxy;
   api: Running;
   customer: { username: string; id: string; auth: string };
 }
@@ -32,6 +35,7 @@ const programs = new Programs(join(dir, 'logs'));
 let first: Group;
 let second: Group;
 let router: string;
+let haproxy: Program;
 let producer: Client;
 let producerAuth: string;
 
@@ -44,8 +48,9 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await programs.kill();
-  for (const { api, database } of [first, second]) {
+  for (const { api, store, database } of [first, second]) {
     await api.stop();
+    await store.close();
     await database.drop();
   }
   rmSync(dir, { recursive: true });
@@ -55,12 +60,13 @@ async function startGroup(username: string, settings: Record<string, string>): P
   const database = await createTestDatabase(settings);
   const customer = { username, ...(await createUser(database, username)) };
   ({ auth: producerAuth } = await createUser(database, 'switch', 'platform'));
+  const store = await proxyTo(database.url);
   const api = await apiInProcess({
-    DATABASE_URL: database.url,
+    DATABASE_URL: store.address,
     TRUSTED_PROXIES: '127.0.0.1',
     PUBLIC_BASE_URL: 'https://api.example.com',
   });
-  return { database, api, customer };
+  return { database, store, api, customer };
 }
 
 /** HAProxy with the example's configuration, for these groups. @returns its address */
@@ -73,9 +79,9 @@ async function startRouter(): Promise<string> {
     .replaceAll(/api-\d\.group-(\d)\.internal:3000/g, (_, group: string) => hosts[Number(group)]!);
   writeFileSync(join(dir, 'groups.cfg'), config);
   writeFileSync(join(dir, 'accounts.map'), read('accounts.map'));
-  const started = programs.start('haproxy', 'haproxy', ['-db', '-f', join(dir, 'groups.cfg')]);
+  haproxy = programs.start('haproxy', 'haproxy', ['-db', '-f', join(dir, 'groups.cfg')]);
   const url = `http://127.0.0.1:${port}`;
-  await started.ready(() => answersOk(`${url}/health/live`), 20_000);
+  await haproxy.ready(() => answersOk(`${url}/health/live`), 20_000);
   return url;
 }
 
@@ -213,4 +219,15 @@ describe('the session of a browser', () => {
     expect([failed.status, cookiesOf(failed)]).toEqual([401, '']);
     expect(await userOf(cookies)).toBe('other');
   });
+});
+
+it('lets the APIs of a group say themselves that PostgreSQL is away', async () => {
+  second.store.down();
+  const isDown = (server: string) => haproxy.output().includes(`Server group-1/${server} is DOWN`);
+  await eventually(() => isDown('api-1') && isDown('api-2'), Boolean);
+  const { id } = second.customer;
+  const refused = await producer.post('/v1/events', anEvent(id), naming(id));
+  expect(refused.json()).toMatchObject({ status: 503, code: 'unavailable' });
+  expect(refused.headers['retry-after']).toBe('5');
+  second.store.up();
 });
