@@ -1,15 +1,16 @@
-import type { Socket } from 'node:net';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { ignoreFurtherRequests } from './connection-close.js';
+import { once } from 'node:events';
+import { Agent, createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it, vi } from 'vitest';
+import { closeOrderly, ignoreFurtherRequests } from './connection-close.js';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
 afterEach(() => {
   vi.useRealTimers();
 });
 
 it('disconnects a client that keeps sending ignored requests for more than a minute', () => {
+  vi.useFakeTimers();
   const parser = { incoming: null, onIncoming: (_request: { upgrade: boolean }) => 0 };
   const destroy = vi.fn();
   ignoreFurtherRequests({ parser, destroy } as unknown as Socket);
@@ -20,4 +21,25 @@ it('disconnects a client that keeps sending ignored requests for more than a min
   expect(destroy).not.toHaveBeenCalled();
   parser.onIncoming({ upgrade: false });
   expect(destroy).toHaveBeenCalledOnce();
+});
+
+it('answers one more request on each idle connection after it has stopped listening', async () => {
+  const server = createServer((_request, response) => response.end());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const agent = new Agent({ keepAlive: true });
+  const fetched = async () => {
+    const [answer] = (await once(get({ port, agent }), 'response')) as [IncomingMessage];
+    await once(answer.resume(), 'end');
+    return answer.headers.connection;
+  };
+  expect(await fetched()).toBe('keep-alive');
+  const start = Date.now();
+  const closed = closeOrderly(server, 10_000);
+  expect(server.listening).toBe(false);
+  await sleep(100);
+  expect(await fetched()).toBe('close');
+  await closed;
+  expect(Date.now() - start).toBeLessThan(5_000);
+  await expect(fetched()).rejects.toThrow('ECONNREFUSED');
 });

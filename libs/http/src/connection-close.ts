@@ -1,5 +1,5 @@
 import type { Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** How long a client has to read our last answer and to stop sending. */
@@ -73,20 +73,25 @@ const GRACE_MS = 5_000;
 const POLL_MS = 20;
 
 /**
- * Stops accepting connections, lets current requests end, and closes each connection as soon as it is idle.
- * Node checks for idle connections only once, so a busy one would stay open until its keep-alive timeout.
+ * Stops accepting connections, lets current requests end, and closes each connection after its next answer. A
+ * proxy without health checks may be using an idle connection at the moment when it is closed, and must not send
+ * a POST again (RFC 9112, section 9.3.1), so one that is idle is only closed later.
+ * @param idleMs how much later
  */
-export async function closeOrderly(server: Server): Promise<void> {
+export async function closeOrderly(server: Server, idleMs: number): Promise<void> {
   let closed = false;
   server.prependListener('request', (_, response: ServerResponse) => {
     response.setHeader('Connection', 'close');
   });
   const closing = new Promise<void>((resolve) => {
-    server.close(() => {
+    // Not `close` of the HTTP server, which closes idle connections at once.
+    NetServer.prototype.close.call(server, () => {
       closed = true;
       resolve();
     });
   });
+  await Promise.race([closing, delay(idleMs)]);
+  // Node checks for idle connections only once, so a busy one would stay open until its keep-alive timeout.
   const deadline = performance.now() + GRACE_MS;
   while (!isDone() && performance.now() < deadline) {
     server.closeIdleConnections();

@@ -35,8 +35,14 @@ import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { breakBody } from './read-body.js';
 import { RequestLog, RequestMetrics, traceRequests } from './request-telemetry.js';
 
+/** Enough for a busy proxy to use each of its idle connections once more. */
+const MOST_IDLE_MS = 500;
+
 /** Express on a server that answers even malformed requests with our error format. */
 class HttpAdapter extends ExpressAdapter {
+  /** How much longer than the others idle connections stay open when the server closes. */
+  idleMs = 0;
+
   override initHttpServer(): void {
     const handle = this.getInstance<Express>();
     // The setting "case sensitive routing" would be too late: Nest has already created the router.
@@ -81,7 +87,7 @@ class HttpAdapter extends ExpressAdapter {
   }
 
   override close(): Promise<void> {
-    return closeOrderly(this.httpServer);
+    return closeOrderly(this.httpServer, this.idleMs);
   }
 }
 
@@ -207,13 +213,15 @@ export async function createHttpApplication(
   module: Type | DynamicModule,
   startLog?: StartLog,
 ): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(module, new HttpAdapter(), {
+  const adapter = new HttpAdapter();
+  const app = await NestFactory.create<NestExpressApplication>(module, adapter, {
     bodyParser: false,
     logger: startLog ?? false,
     abortOnError: false,
   });
   app.useLogger(app.get(NestLog));
   const config = app.get<Config>(CONFIG);
+  adapter.idleMs = Math.min(config.SHUTDOWN_DELAY_MS, MOST_IDLE_MS);
   app.disable('etag');
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
