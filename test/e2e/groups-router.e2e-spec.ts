@@ -148,6 +148,19 @@ describe('an event', () => {
     const faults = ['Switchhook-Account unknown_reference'];
     expectProblem(answer, { status: 400, code: 'validation_failed', faults });
   });
+
+  it('of another group is refused without the header, which the error names', async () => {
+    const { customer, database } = second;
+    const applicationId = await anApplication(database, customer.id);
+    const hint = '(one in another group needs the header Switchhook-Account).';
+    for (const [event, error] of [
+      [anEvent(customer.id), `accountId names no account ${hint}`],
+      [{ ...anEvent(customer.id), applicationId }, `applicationId names no application ${hint}`],
+    ] as const) {
+      const refused = await producer.post('/v1/events', event);
+      expect(refused.json()).toMatchObject({ status: 400, error });
+    }
+  });
 });
 
 it('sends a customer to the group of the username', async () => {

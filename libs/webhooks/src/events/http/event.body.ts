@@ -205,11 +205,15 @@ const REFUSALS: Record<Refusal, [name: string, problem: Problem]> = {
   ],
 };
 
+const NEEDS_HEADER = ` (one in another group needs the header ${ACCOUNT_HEADER})`;
+
 /** The fault of a refused event. @param isNamed whether its account is the one that its request names */
 export function refusalFault(refusal: Refusal, pointer = '', isNamed = false): FieldFault {
   const [name, problem] = REFUSALS[refusal];
   if (isNamed && name === 'accountId') return faultAt(ACCOUNT_HEADER, problem);
-  return faultOf(pointer, name, problem);
+  // A router sends requests without the header to the first group.
+  const hint = !isNamed && problem.code === 'unknown_reference' ? NEEDS_HEADER : '';
+  return faultOf(pointer, name, { ...problem, says: `${problem.says}${hint}` });
 }
 
 function faultOf(pointer: string, name: string, problem: Problem): FieldFault {
