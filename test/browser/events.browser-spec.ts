@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
-import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
+import {
+  accessibilityFaultsOf,
+  ConsoleInstallation,
+  type Customer,
+  overflowOf,
+} from '../support/console.js';
 
 let installation: ConsoleInstallation;
 let customer: Customer;
@@ -41,6 +46,21 @@ it('lists events, and keeps the filter for missed ones in the address', async ()
   await page.getByText('That is all: 2 events.').waitFor();
   await page.getByRole('row').nth(2).getByRole('link').click();
   await page.getByText('no subscription matched').waitFor();
+});
+
+it('offers to start a search while its text is new', async () => {
+  await installation.report(customer);
+  const page = await installation.openAs(customer, 'events');
+  const field = page.getByRole('search').getByLabel('Producer’s id');
+  const start = page.getByRole('search').getByRole('button', { name: 'Search with Enter' });
+  expect(await start.count()).toBe(0);
+  await field.fill('cdr-4711');
+  expect(await accessibilityFaultsOf(page)).toEqual([]);
+  await start.click();
+  await page.getByText('Nothing matches').waitFor();
+  expect(page.url()).toMatch(/events\?producerId=cdr-4711$/);
+  expect(await field.inputValue()).toBe('cdr-4711');
+  expect(await start.count()).toBe(0);
 });
 
 it('gives the reason of each subscription that was not told', async () => {

@@ -1,16 +1,9 @@
 import '../styles/filter-bar.css';
-import { ChevronDown, Plus, Search, X } from 'lucide-react';
-import {
-  type ReactNode,
-  type RefObject,
-  type SubmitEvent,
-  useId,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
+import { ChevronDown, Plus, X } from 'lucide-react';
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { faultText } from './filter-values.js';
 import { type Filter, useFilters, useSetFilters } from './filters.js';
+import { InstantText, Text } from './search-field.js';
 import { Times } from './times.js';
 
 export { type Filter, useFilters } from './filters.js';
@@ -121,83 +114,6 @@ function useFolded(
     return () => window.removeEventListener('resize', measure);
   }, []);
   return count;
-}
-
-/** A search field. */
-export function SearchField({
-  label,
-  value = '',
-  fault,
-  suggestions = [],
-  onSearch,
-}: {
-  label: string;
-  value?: string;
-  /** The id of the element that says what is wrong with the value. */
-  fault?: string | undefined;
-  suggestions?: readonly string[];
-  onSearch: (text: string) => void;
-}) {
-  const list = useId();
-  function submit(event: SubmitEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    onSearch((new FormData(event.currentTarget).get('text') as string).trim());
-  }
-  return (
-    <form className="search-field" onSubmit={submit}>
-      <Search size={15} aria-hidden />
-      <input
-        name="text"
-        type="search"
-        aria-label={label}
-        aria-invalid={fault !== undefined || undefined}
-        aria-describedby={fault}
-        placeholder={label}
-        defaultValue={value}
-        list={suggestions.length > 0 ? list : undefined}
-        autoComplete="off"
-        spellCheck={false}
-      />
-      {suggestions.length > 0 && (
-        <datalist id={list}>
-          {suggestions.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      )}
-    </form>
-  );
-}
-
-function Text({
-  filter: { name, label },
-  ...field
-}: {
-  filter: Filter;
-  value: string;
-  fault: string | undefined;
-}) {
-  const setFilters = useSetFilters();
-  return <SearchField label={label} {...field} onSearch={(text) => setFilters({ [name]: text })} />;
-}
-
-/** A {@link Text} that filters on each key press, in one history entry. */
-function InstantText({ filter: { name, label }, value }: { filter: Filter; value: string }) {
-  const setFilters = useSetFilters();
-  return (
-    <div className="search-field">
-      <Search size={15} aria-hidden />
-      <input
-        type="search"
-        aria-label={label}
-        placeholder={label}
-        value={value}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={({ target }) => setFilters({ [name]: target.value }, { replace: value !== '' })}
-      />
-    </div>
-  );
 }
 
 /** A chip that adds one of the folded filters. */

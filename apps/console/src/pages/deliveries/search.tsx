@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useSearchParams } from 'wouter';
 import { namedApplicationsQuery, namedSubscriptionsQuery } from '../../app/names.queries.js';
-import { SearchField } from '../../components/filter-bar.js';
+import { SearchField } from '../../components/search-field.js';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const RESULT = /^[1-5](xx|\d\d)$/;
