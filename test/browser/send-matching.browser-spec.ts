@@ -82,7 +82,7 @@ it('tells how many it leaves out because their subscription is off', async () =>
   expect(await dialog.count()).toBe(0);
 });
 
-it('continues after closing the dialog and reloading the page, until it is cancelled', async () => {
+it('continues after closing the dialog, and reloading or leaving the page, until it is cancelled', async () => {
   const webhook = await aSubscriptionWithFailures(1);
   await customer.client.post(`/v1/webhooks/${webhook}/pause`);
   const page = await installation.openAs(customer, 'deliveries');
@@ -99,8 +99,26 @@ it('continues after closing the dialog and reloading the page, until it is cance
   const progress = page.getByRole('list', { name: 'Sent together' });
   await progress.getByText('It is running.').waitFor();
   expect(await progress.getByRole('button', { name: 'Dismiss' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await progress.getByText('It is running.').waitFor();
   await progress.getByRole('button', { name: 'Cancel sending' }).click();
   await progress.getByText('It was cancelled.').waitFor();
+});
+
+it('shows that it has ended only until the page is left', async () => {
+  await aSubscriptionWithFailures(1);
+  const page = await installation.openAs(customer, 'deliveries');
+  const dialog = await openDialog(page);
+  await dialog.getByRole('button', { name: 'Send 1 delivery' }).click();
+  await dialog.getByText('It is complete.').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  const progress = page.getByRole('list', { name: 'Sent together' });
+  await page.getByLabel('Event', { exact: true }).selectOption('smsdlr');
+  await page.getByText('Nothing matches').waitFor();
+  await progress.getByText('It is complete.').waitFor();
+  await page.getByRole('link', { name: 'Events', exact: true }).click();
+  await page.getByText('That is the only one.').waitFor();
+  expect(await progress.count()).toBe(0);
 });
 
 it('sends deliveries that wait for their next attempt, and keeps their schedule', async () => {

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
-import type { Schemas } from '../../app/api.js';
+import { useEffect, useEffectEvent } from 'react';
+import { RefusedError, type Schemas } from '../../app/api.js';
 import { Problem } from '../../app/problem.js';
 import { Notice, type Tone } from '../../components/notice.js';
 import { LocalTime } from '../../components/time.js';
@@ -15,14 +15,16 @@ const TONES: Record<Replay['state'], Tone> = {
 };
 
 /**
- * The progress of a replay, which can be cancelled while it runs, and dismissed afterwards. It counts deliveries that are
- * due: they may still wait for their subscription.
+ * The progress of a replay, which can be cancelled while it runs. Afterwards it can be dismissed, and leaving the page
+ * dismisses it, too. It counts deliveries that are due: they may still wait for their subscription.
  */
 export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () => void }) {
   const { data, error } = useQuery(replayQuery(id));
   const cancel = useCancelReplay(id);
   const isRunning = data?.state === 'running';
-  const hasEnded = data ? !isRunning : error !== null;
+  const hasEnded = data ? !isRunning : error instanceof RefusedError;
+  const leave = useEffectEvent(() => hasEnded && onDismiss?.());
+  useEffect(() => () => void leave(), []);
   const client = useQueryClient();
   useEffect(() => {
     if (!isRunning) return undefined;
