@@ -169,6 +169,12 @@ describe('the filter of a subscription', () => {
     await page.getByRole('alert').getByText('must be a number').waitFor();
     expect(await page.getByLabel('Value 1').getAttribute('aria-invalid')).toBe('true');
     expect(await page.getByLabel('Member 1').getAttribute('aria-invalid')).toBeNull();
+    await page.getByLabel('Condition 1').selectOption('json');
+    await page.getByLabel('Value 1').fill('{"above": 60}');
+    await save(page);
+    const fault = 'Filter (call/duration, above) is none of gt, gte, lt, lte, prefix, exists, not.';
+    await page.getByRole('alert').getByText(fault).waitFor();
+    expect(await page.getByLabel('Value 1').getAttribute('aria-invalid')).toBe('true');
     await page.getByRole('button', { name: 'Remove row 1' }).click();
     await page.getByText('every event', { exact: true }).waitFor();
   });

@@ -34,6 +34,7 @@ it('names fields as their labels do', () => {
     name: 'Name',
     headers: 'Headers',
     'retry/schedule': 'Retries',
+    filter: 'Filter',
     voiceUrl: 'Voice URL',
   };
   const faults = {
@@ -41,6 +42,7 @@ it('names fields as their labels do', () => {
     voiceUrl: 'voiceUrl or messagingUrl is required.',
     '/headers/X~1name': '/headers/X~1name must not be empty.',
     '/retry/schedule/1': '/retry/schedule/1 must be a whole number.',
+    '/filter/call.type/equals': '/filter/call.type/equals is none of gt, not.',
     targetUrl: 'targetUrl is required.',
     event: 'The event is unknown to voiceUrl.',
   };
@@ -49,6 +51,7 @@ it('names fields as their labels do', () => {
     'Voice URL or messagingUrl is required.',
     'Headers (X/name) must not be empty.',
     'Retries (2) must be a whole number.',
+    'Filter (call.type, equals) is none of gt, not.',
     'targetUrl is required.',
     'The event is unknown to Voice URL.',
   ]);

@@ -35,13 +35,14 @@ export function inWords(faults: Faults, labels: Faults): Record<string, string> 
 /** Names that are not ordinary words. */
 const CAMEL_CASE = /\b[a-z]+[A-Z]\w*/g;
 
-/** `Headers (X-Api-Key)`, `Retries (2)`. */
+/** `Headers (X-Api-Key)`, `Retries (2)`, `Filter (call.duration, not, 2)`. */
 function wordOf(field: string, labels: Faults): string | undefined {
   const path = field.replace(/^\//, '').split('/');
   for (let length = path.length; length > 0; length -= 1) {
     const label = labels[path.slice(0, length).join('/')];
-    const inside = path[length];
-    if (label !== undefined) return inside === undefined ? label : `${label} (${partText(inside)})`;
+    if (label === undefined) continue;
+    const inside = path.slice(length).map(partText).join(', ');
+    return inside === '' ? label : `${label} (${inside})`;
   }
   return undefined;
 }
