@@ -80,6 +80,21 @@ describe('what a subscription has missed', () => {
     await dialog.getByText('must be in the past').waitFor();
   });
 
+  it('cannot be sent while the subscription is off, which the dialog tells beforehand', async () => {
+    await installation.report(customer);
+    const id = await installation.aSubscription(customer, { enabled: false });
+    const page = await installation.openAs(customer, `events?missedBy=${id}`);
+    await page.getByRole('button', { name: 'Send all that it missed' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Nothing can be sent, because the subscription is off').waitFor();
+    expect(await dialog.getByRole('alert').count()).toBe(0);
+    expect(await dialog.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    await dialog.getByRole('link', { name: 'switch it on first' }).click();
+    await page.getByRole('button', { name: 'Switch on' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/console/subscriptions/${id}`);
+  });
+
   it('cannot be sent by an operator', async () => {
     await installation.report(customer);
     const id = await installation.aSubscription(customer);

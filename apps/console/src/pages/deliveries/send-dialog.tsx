@@ -1,7 +1,7 @@
 import { skipToken, useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { faultsOf } from '../../app/api.js';
+import { faultsOf, RefusedError } from '../../app/api.js';
 import { useUser } from '../../app/session.js';
 import { Dialog } from '../../components/dialog.js';
 import { Field } from '../../components/field.js';
@@ -60,6 +60,7 @@ function Content({ label, filters, values, onClose }: Sending & { onClose: () =>
   if (start.data !== undefined) return <Started id={start.data} {...{ label, onClose }} />;
 
   const error = start.error ?? count.error;
+  const isOff = error instanceof RefusedError && error.problem?.code === 'subscription_inactive';
   const faults = faultsOf(error);
   const labelOf = (name: string) => filters.find((one) => one.name === name)?.label ?? name;
   const textOf = isMissed ? eventsText : deliveriesText;
@@ -115,8 +116,14 @@ function Content({ label, filters, values, onClose }: Sending & { onClose: () =>
             <Link href="/subscriptions?enabled=false">switch them on first</Link>.
           </>
         )}
+        {isOff && (
+          <>
+            Nothing can be sent, because the subscription is off:{' '}
+            <Link href={`/subscriptions/${values['missedBy']}`}>switch it on first</Link>.
+          </>
+        )}
       </p>
-      {error && (
+      {error && !isOff && (
         <div className="problem" role="alert">
           {Object.entries(faults).map(([name, message]) => (
             <p key={name}>

@@ -58,8 +58,6 @@ class StartError extends RefusedError {
       this.message += ` Try again ${when}.`;
     } else if (problem?.code === 'replay_limit_reached') {
       this.message += ' Wait until one of them has ended, or cancel one.';
-    } else if (problem?.code === 'subscription_inactive') {
-      this.message += ' Switch it on first.';
     }
   }
 }
