@@ -57,8 +57,17 @@ describe('pace', () => {
     return begun;
   }
 
-  it('runs at the start and again after every pause', async () => {
-    expect((await beginnings(10)).slice(0, 3)).toEqual([0, 510, 1_020]);
+  it('runs at the start and then at its interval', async () => {
+    expect((await beginnings(10)).slice(0, 3)).toEqual([0, 500, 1_000]);
+  });
+
+  it('runs at the same moments as other tasks', async () => {
+    const works = [recorded(10), recorded(170)];
+    works.forEach(({ work }, at) => tasks.add(`task-${at}`, { everyMs: 500 }, work));
+    await pass(30);
+    await tasks.onApplicationBootstrap();
+    await pass(1_500);
+    expect(works.map(({ begun }) => begun)).toEqual(Array(2).fill([30, 500, 1_000, 1_500]));
   });
 
   it('pauses for longer when runs would take more than their share of the time', async () => {
@@ -74,7 +83,7 @@ describe('pace', () => {
     tasks.add('task', { everyMs: 500 }, work);
     await tasks.onApplicationBootstrap();
     await pass(4_000);
-    expect(begun).toEqual([0, 1_600, 3_200]);
+    expect(begun).toEqual([0, 2_000, 4_000]);
   });
 
   it('keeps the same pace after a failure', async () => {
@@ -86,7 +95,7 @@ describe('pace', () => {
     });
     await tasks.onApplicationBootstrap();
     await pass(1_100);
-    expect(begun).toEqual([0, 510, 1_020]);
+    expect(begun).toEqual([0, 500, 1_000]);
   });
 });
 

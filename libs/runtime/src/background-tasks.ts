@@ -60,7 +60,7 @@ function isTemporary(error: unknown): boolean {
 const LONGEST_PAUSE_MS = 5_000;
 
 interface TaskOptions {
-  /** The pause between two runs, in ms; longer if `share` requires it. */
+  /** How often it runs, in ms; less often if `share` requires it. */
   everyMs: number;
   /** The fraction of time that runs may take. By default 0.5: after each run, a pause of the same length. */
   share?: number;
@@ -128,8 +128,12 @@ class BackgroundTask {
     if (this.stopping.signal.aborted) return;
     const { everyMs, share = 0.5 } = this.options;
     const neededMs = Math.min(tookMs / share - tookMs, LONGEST_PAUSE_MS);
+    const now = performance.now();
+    // Tasks run at the same moments, so that an idle process wakes once for all of them.
+    const earliest = now + Math.max(everyMs / 2, neededMs);
+    const next = Math.ceil(earliest / everyMs) * everyMs;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.max(everyMs, neededMs));
+      const timer = setTimeout(resolve, next - now);
       const endPause = (): void => {
         clearTimeout(timer);
         resolve();
