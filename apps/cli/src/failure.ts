@@ -21,7 +21,7 @@ export async function describeFailure(error: unknown): Promise<string[]> {
   if (error instanceof CommandFailure) return [error.message];
   // Loaded lazily: it takes half a second, which is long for a command without a database.
   const { ValidationError } = await import('#libs/kernel');
-  const { codeOf, InvalidConfigError, isAway } = await import('#libs/runtime');
+  const { codeOf, firstLine, InvalidConfigError, isAway } = await import('#libs/runtime');
   if (error instanceof InvalidConfigError) return [error.message];
   if (error instanceof ValidationError) {
     return error.faults.map(({ field, message }) =>
@@ -30,20 +30,6 @@ export async function describeFailure(error: unknown): Promise<string[]> {
     );
   }
   if (codeOf(error) === UNDEFINED_TABLE) return ['The database is not up to date: run migrate.'];
-  if (isAway(error)) return [`PostgreSQL cannot be reached${reasonOf(error)}.`];
+  if (isAway(error)) return [`PostgreSQL cannot be reached (${firstLine(error)}).`];
   return [firstLine(error)];
-
-  function reasonOf(unavailable: unknown): string {
-    // If a name has several addresses, Node throws an AggregateError without a message.
-    const first: unknown =
-      unavailable instanceof AggregateError ? unavailable.errors[0] : unavailable;
-    const text = codeOf(first) || firstLine(first);
-    return text === '' ? '' : ` (${text})`;
-  }
-}
-
-function firstLine(error: unknown): string {
-  return (
-    (error instanceof Error ? error.message || error.name : String(error)).split('\n')[0] ?? ''
-  );
 }

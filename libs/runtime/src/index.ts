@@ -10,6 +10,7 @@ export {
 } from './config/config.js';
 export {
   codeOf,
+  firstLine,
   isAway,
   isTransient,
   isUnavailable,

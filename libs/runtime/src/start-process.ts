@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import type { LoggerService } from '@nestjs/common';
 import { destination, type Logger } from 'pino';
 import { type Config, InvalidConfigError } from './config/config.js';
-import { codeOf, isUnavailable } from './database/database-errors.js';
+import { codeOf, firstLine, isUnavailable } from './database/database-errors.js';
 import { UnusableDatabaseError } from './database/needed-settings.js';
 import { jsonLines } from './logging/json-lines.js';
 
@@ -83,12 +83,6 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // From the operating system (a port that only root may use) or from PostgreSQL (a wrong password).
   return 'code' in error ? firstLine(error) : (error.stack ?? error.message);
-}
-
-function firstLine(error: unknown): string {
-  // If several addresses failed, the error is an AggregateError with an empty message.
-  if (error instanceof AggregateError) return error.errors.map(firstLine).join('; ');
-  return error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
 }
 
 /** The settings with a port that a process listens on. */

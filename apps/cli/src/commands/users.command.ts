@@ -121,12 +121,12 @@ async function unlock(
   const { username } = await setStatus(name, 'active', options);
   if (!options.forgetFailures) return;
   const { forgetLoginFailures } = await import('#libs/identity');
-  const { readConfig } = await import('#libs/runtime');
+  const { firstLine, readConfig } = await import('#libs/runtime');
   let forgotten: number;
   try {
     forgotten = await forgetLoginFailures(readConfig(), username);
   } catch (error) {
-    const why = (error as Error).message;
+    const why = firstLine(error);
     throw new CommandFailure(`Redis, which counts failed logins, cannot be reached (${why}).`);
   }
   print(options, { username, forgotten }, `counters of failed logins forgotten: ${forgotten}`);

@@ -29,6 +29,14 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
+/** What to tell an operator about an error. Connection errors name the host, never the login. */
+export function firstLine(error: unknown): string {
+  // If a name has several addresses, such as localhost, Node.js throws an AggregateError without a message.
+  if (error instanceof AggregateError) return error.errors.map(firstLine).join('; ');
+  if (!(error instanceof Error)) return String(error);
+  return (error.message || error.name).split('\n', 1)[0] ?? '';
+}
+
 /** Whether PostgreSQL is unreachable, starting, stopping, out of resources or misconfigured. */
 export function isAway(error: unknown): boolean {
   const code = codeOf(error);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type EntityManager, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { type Config, InvalidConfigError } from '../config/config.js';
-import { dataSourceOptions } from './data-source-options.js';
+import { connectOnce, dataSourceOptions } from './data-source-options.js';
 import { commandsIn, type DatabaseSchema, OUR_SCHEMA_ONLY } from './database-schema.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
 import { idSequencesToMove, useIdsOfGroup } from './id-ranges.js';
@@ -42,14 +42,16 @@ export async function migrate(
   contexts: readonly DatabaseSchema[],
   { print = () => undefined, giveUpAfterMs = GIVE_UP_AFTER_MS }: MigrateOptions = {},
 ): Promise<string[]> {
-  const url = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
+  const own = { ...config, DATABASE_URL: config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL };
   // One connection, because the lock and the settings belong to its session.
   const schemas = [runtimeSchema, ...contexts];
   const source = new DataSource({
-    ...dataSourceOptions({ ...config, DATABASE_URL: url, DATABASE_POOL_SIZE: 1 }),
+    ...dataSourceOptions({ ...own, DATABASE_POOL_SIZE: 1 }),
     migrations: schemas.flatMap(({ migrations }) => migrations),
     ...(config.DATABASE_SCHEMA !== undefined && { schema: config.DATABASE_SCHEMA }),
   });
+  // The pool's error would not name a host that does not answer.
+  await connectOnce(own);
   await source.initialize();
   const runner = source.createQueryRunner();
   const whenUnlocked = <Result>(step: () => Promise<Result>) =>

@@ -69,7 +69,8 @@ export function clientFor({
 
     private async connectToOne(): Promise<void> {
       const timer = setTimeout(() => {
-        const message = `Connection terminated: no answer within ${String(timeoutMs)} ms`;
+        const host = `${this.host}:${String(this.port)}`;
+        const message = `Connection terminated: no answer from ${host} within ${String(timeoutMs)} ms`;
         this.connection.stream.destroy(new Error(message));
       }, timeoutMs);
       try {

@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { isAway } from '../database/database-errors.js';
+import { firstLine, isAway } from '../database/database-errors.js';
 
 /**
  * The lines of a log, for programs without Nest.
@@ -31,7 +31,7 @@ function errorFields(error: unknown): object {
   const code = (error as { code?: unknown }).code;
   return {
     type: name,
-    message,
+    message: message || firstLine(error),
     ...(typeof code === 'string' && { code }),
     ...(!isOutage(error) && { stack }),
     ...(error.cause !== undefined && { cause: errorFields(error.cause) }),

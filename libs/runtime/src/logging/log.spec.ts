@@ -23,6 +23,12 @@ describe('the log', () => {
     expect(logged(new Error('Connection terminated unexpectedly'))).not.toHaveProperty('stack');
   });
 
+  it('names each address of a host that refuses connections', () => {
+    const errors = ['::1', '127.0.0.1'].map((host) => new Error(`connect ECONNREFUSED ${host}:1`));
+    const message = 'connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1';
+    expect(logged(new AggregateError(errors))).toMatchObject({ message });
+  });
+
   it('has the stack of any other error', () => {
     expect(logged(new TypeError('x is undefined'))).toMatchObject({
       type: 'TypeError',
