@@ -8,6 +8,8 @@ import { clientFor, CONNECT_TIMEOUT_MS } from './postgres-client.js';
 
 /** Closing a connection frees its prepared statements, such as those for past days. */
 const CONNECTION_LIFETIME_S = 3_600;
+/** By default 10 s, and some background tasks run as often: each would open a connection again. */
+const CONNECTION_IDLE_MS = 30_000;
 
 /**
  * TypeORM's connection options: no session state and no start-up parameters (PgBouncer).
@@ -29,6 +31,7 @@ export function dataSourceOptions(config: Config, silenceMs?: number): DataSourc
     extra: {
       Client: clientFor(address),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      idleTimeoutMillis: CONNECTION_IDLE_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_S,
       keepAlive: true,
       ...(silenceMs !== undefined && { onConnect: forProcess(silenceMs, config) }),
