@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -69,6 +69,19 @@ async function send(method: string, url: string, sent?: Sent) {
   let text = '';
   for await (const part of answer) text += part as string;
   return { status: answer.statusCode, headers: answer.headers, text };
+}
+
+/** Checks an error that the proxy answers itself. */
+function expectUnanswered({ status, headers, text }: Awaited<ReturnType<typeof send>>): void {
+  expect([502, 503]).toContain(status);
+  expect(headers).toMatchObject({
+    'content-type': expect.stringMatching(/^application\/problem\+json(?:;|$)/) as string,
+    'retry-after': '5',
+  });
+  const error = 'The proxy got no answer from the API.';
+  const [type, title] = ['about:blank', STATUS_CODES[status!]];
+  const problem = { type, title, status, detail: error, code: 'unavailable', error };
+  expect(JSON.parse(text)).toEqual(problem);
 }
 
 describe.each(Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[])('the example of %s', (name) => {
@@ -207,6 +220,12 @@ describe.each(Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[])('the example o
     server.closeAllConnections();
   });
 
+  it("answers in the format of the API's errors while no process listens", async () => {
+    const proxy = await ReverseProxy.start(name, [1, 1], dir, programs);
+    expectUnanswered(await send('POST', proxy.url, { body: {} }));
+    await proxy.stop();
+  });
+
   it('sends a POST again only if it reached no process', async () => {
     let posts = 0;
     /** Healthy, but it ends the connection of each POST that it has read. */
@@ -226,7 +245,7 @@ describe.each(Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[])('the example o
       () => send('GET', proxy.url),
       ({ status }) => status === 200,
     );
-    expect((await send('POST', proxy.url, { body: {} })).status).toBe(502);
+    expectUnanswered(await send('POST', proxy.url, { body: {} }));
     expect(posts).toBe(1);
     servers[0].close();
     servers[0].closeAllConnections();

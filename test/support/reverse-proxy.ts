@@ -79,7 +79,7 @@ export class ReverseProxy {
     const places = { dir, http: await freePort(), https: await freePort() };
     let text = adapt(readFileSync(join(ROOT, 'tools/proxies', file), 'utf8'), places);
     for (const [index, port] of upstreams.entries()) {
-      text = text.replace(`10.0.0.1${index + 1}:3000`, `127.0.0.1:${port}`);
+      text = text.replaceAll(`10.0.0.1${index + 1}:3000`, `127.0.0.1:${port}`);
     }
     const { cert, key } = certificate;
     for (const [pem, content] of Object.entries({ cert, key, both: `${cert}\n${key}` })) {
