@@ -24,9 +24,13 @@ export const DELIVERY_COLUMNS: readonly Column[] = [
 ];
 
 export function deliveryCells({ createdAt, id, state, ...others }: Delivery): string[] {
-  const { attempts, event, resource, webhookId, targetUrl } = others;
-  const about = `${event} ${resource}`;
-  return [createdAt, id, state, String(attempts), about, webhookId, targetUrl];
+  const { attempts, webhookId, targetUrl } = others;
+  return [createdAt, id, state, String(attempts), kindOf(others), webhookId, targetUrl];
+}
+
+/** `cdrCreated call`, `cdrCreated call test` */
+function kindOf({ event, resource, test }: Pick<Delivery, 'event' | 'resource' | 'test'>): string {
+  return `${event} ${resource}${test ? ' test' : ''}`;
 }
 
 export function counted(deliveries: number): string {
@@ -35,7 +39,7 @@ export function counted(deliveries: number): string {
 
 /** A delivery with its newest attempts, in several lines. */
 export function deliveryText(delivery: Schemas['DeliveryWithAttempts']): string {
-  const { id, event, resource, webhookId, eventId, targetUrl, state, attempts } = delivery;
+  const { id, webhookId, eventId, targetUrl, state, attempts } = delivery;
   const { reason, nextAttemptAt, attemptLog } = delivery;
   const verdict = [
     `${state} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
@@ -43,7 +47,7 @@ export function deliveryText(delivery: Schemas['DeliveryWithAttempts']): string 
     ...(nextAttemptAt === undefined ? [] : [nextOf(nextAttemptAt)]),
     ...(state === 'parked' ? ["its subscription's `health`, or a pause, says why"] : []),
   ].join(', ');
-  const about = `${id}: ${event} ${resource} for subscription ${webhookId}, event ${eventId}`;
+  const about = `${id}: ${kindOf(delivery)} for subscription ${webhookId}, event ${eventId}`;
   const log = attemptLog.map((attempt) =>
     row([String(attempt.number), -3], [attempt.at, 24], [resultOf(attempt), 0]),
   );
