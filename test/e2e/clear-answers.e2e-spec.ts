@@ -315,6 +315,19 @@ it('suggests the right path below /v1', async () => {
   expect((await clientOf(url).get('/nothing')).json()['error']).toBe('There is no such path.');
 });
 
+it('suggests the path that is most similar to an unknown one', async () => {
+  const errorOf = async (path: string) => {
+    const { status, text } = await demo.client.get(path);
+    return [status, (JSON.parse(text) as { error: string }).error];
+  };
+  expect(await errorOf('/v1/webhook?limit=1')).toEqual([
+    404,
+    'There is no such path (did you mean /v1/webhooks?).',
+  ]);
+  expect(await errorOf(`/v1/webhook/${'7'.repeat(100)}`)).toEqual([404, 'There is no such path.']);
+  expect((await clientOf(demo.api.url).get('/v1/webhook')).status).toBe(401);
+});
+
 describe.each([
   ['an application', '/v1/applications', { name: 'Shop', voiceUrl: 'https://a.example/' }],
   [

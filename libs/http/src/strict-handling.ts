@@ -42,7 +42,8 @@ export function unknownFaults(
   });
 }
 
-function mostSimilar(name: string, known: readonly string[]): string | undefined {
+/** The known name that was probably meant; undefined if none is similar. */
+export function mostSimilar(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_NAME) return undefined;
   const distances = known.map(
     (other) => [leven(name.toLowerCase(), other.toLowerCase()), other] as const,
