@@ -117,7 +117,8 @@ describe('the installation', () => {
     const answer = await request('GET', `${installation.url}/v1/webhooks`, call);
     await installation.compose('start', 'postgres');
     expect(answer.headers['retry-after']).toBe('5');
-    expect(answer.json()).toMatchObject({ status: 503, code: 'unavailable' });
+    const error = 'The service cannot reach its database now.';
+    expect(answer.json()).toMatchObject({ status: 503, code: 'unavailable', error });
   });
 
   it('stops within its grace under load, and loses nothing', async () => {

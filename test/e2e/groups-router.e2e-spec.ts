@@ -240,7 +240,8 @@ it('lets the APIs of a group say themselves that PostgreSQL is away', async () =
   await eventually(() => isDown('api-1') && isDown('api-2'), Boolean);
   const { id } = second.customer;
   const refused = await producer.post('/v1/events', anEvent(id), naming(id));
-  expect(refused.json()).toMatchObject({ status: 503, code: 'unavailable' });
+  const error = 'The service cannot reach its database now.';
+  expect(refused.json()).toMatchObject({ status: 503, code: 'unavailable', error });
   expect(refused.headers['retry-after']).toBe('5');
   second.store.up();
 });
