@@ -10,9 +10,9 @@ import {
   faultAt,
   type FieldCode,
   type FieldFault,
-  type Part,
   type Problem,
   type Schema,
+  type Validator,
 } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 
@@ -76,7 +76,7 @@ function requiredField(other: string | undefined): PropertyDecorator {
   });
 }
 
-/** A rule of a field that needs more than its value. It only sees values that the field's part accepts. */
+/** A rule of a field that needs more than its value. It only sees values that the field's validator accepts. */
 export interface FieldRule<Value> {
   code: FieldCode;
   /** Begins with "must" or similar. One that depends on the configuration is not in the API description. */
@@ -93,17 +93,20 @@ export interface CheckContext {
 }
 
 /** Which values a field may have. If several rules are broken, the first one is reported. */
-export function Is<Value>(part: Part<Value>, ...rules: FieldRule<Value>[]): PropertyDecorator {
-  const { schema } = part;
+export function Is<Value>(
+  validator: Validator<Value>,
+  ...rules: FieldRule<Value>[]
+): PropertyDecorator {
+  const { schema } = validator;
   const wording = [
     ...rules.flatMap(({ says }) => (typeof says === 'string' ? [says] : [])),
-    ...part.wording,
+    ...validator.wording,
   ];
   return applyDecorators(
     (target: object, property: PropertyKey) => describe(target, property, { schema, wording }),
     checkedBy((value, context) => {
       if (value === undefined) return [];
-      const problems = part.check(value, context.isNew);
+      const problems = validator.check(value, context.isNew);
       if (problems.length > 0) return problems;
       const broken = rules.find(({ holds }) => !holds(value as Value, context));
       if (!broken) return [];

@@ -7,13 +7,13 @@ import {
   isUuid,
   oneOf,
   type Page,
-  type Part,
   parseTime,
   type Problem,
   string,
   time,
   TIME_RULE,
   ValidationError,
+  type Validator,
 } from '#libs/kernel';
 import { EXPORT_TYPES, exportTypeOf, MAX_EXPORTED } from './export-answer.js';
 import type { Parameters } from './openapi/describe.js';
@@ -34,7 +34,7 @@ const UUID = idThat(isUuid);
 const UNKNOWN = '?'.repeat(256);
 
 /** A whole number from 1, as a text. */
-export function numberUpTo(most: number): Part<string> {
+export function numberUpTo(most: number): Validator<string> {
   return string().and(
     'range',
     `must be a whole number from 1 to ${most}`,
@@ -80,15 +80,15 @@ export class QueryReader {
   }
 
   /** A text that must be valid. */
-  valid<Value extends string>(name: string, part: Part<Value>): Value | undefined {
+  valid<Value extends string>(name: string, validator: Validator<Value>): Value | undefined {
     const value = this.sent(name);
-    return this.isValid(name, value, part) ? value : undefined;
+    return this.isValid(name, value, validator) ? value : undefined;
   }
 
   /** A text to look for. One that is not valid finds nothing. */
-  filter(name: string, part: Part<string>): string | undefined {
+  filter(name: string, validator: Validator<string>): string | undefined {
     const value = this.text(name);
-    if (isStrict(this.request)) this.isValid(name, value, part);
+    if (isStrict(this.request)) this.isValid(name, value, validator);
     return value;
   }
 
@@ -109,9 +109,9 @@ export class QueryReader {
     return this.isValid(name, value, TIME) ? parseTime(value) : undefined;
   }
 
-  /** @param part made by {@link numberUpTo} */
-  number(name: string, part: Part<string>): number | undefined {
-    const value = this.valid(name, part);
+  /** @param validator made by {@link numberUpTo} */
+  number(name: string, validator: Validator<string>): number | undefined {
+    const value = this.valid(name, validator);
     return value === undefined ? undefined : Number(value);
   }
 
@@ -121,7 +121,7 @@ export class QueryReader {
   }
 
   /** `limit` and `after` of a list that is always paged. @param id the format of its ids */
-  page(id: Part<string> = UUID): Page {
+  page(id: Validator<string> = UUID): Page {
     const after = this.valid('after', id);
     return { limit: this.number('limit', LIMIT) ?? DEFAULT_LIMIT, ...given({ after }) };
   }
@@ -158,10 +158,10 @@ export class QueryReader {
   private isValid<Value extends string>(
     name: string,
     value: string | undefined,
-    part: Part<Value>,
+    validator: Validator<Value>,
   ): value is Value {
     if (value === undefined) return false;
-    const [problem] = part.check(value);
+    const [problem] = validator.check(value);
     if (problem) this.fault(name, problem);
     return problem === undefined;
   }

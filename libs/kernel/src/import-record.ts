@@ -1,11 +1,11 @@
 import type { FieldCode, FieldFault } from './errors.js';
 import { numericIdOf } from './text.js';
-import { isObject, type Part, partOf } from './part.js';
+import { isObject, type Validator, validatorOf } from './validator.js';
 
 const LAST_ID = Number.MAX_SAFE_INTEGER;
 
 /** The id of an imported resource. New ids continue from the highest one, so some must be left. */
-export const importedId: Part<string | number> = partOf({}, (value) => {
+export const importedId: Validator<string | number> = validatorOf({}, (value) => {
   const id = numericIdOf(value) ?? '0';
   const isValid = id !== '0' && Number(id) <= LAST_ID;
   return isValid ? [] : [{ code: 'range', says: `must be a number from 1 to ${LAST_ID}` }];
@@ -38,21 +38,21 @@ export class ImportRecord {
   }
 
   /** A member if it is given, valid or not. */
-  optional<Value>(name: string, part: Part<Value>, trim = false): Value | undefined {
-    return this.has(name) ? this.value(name, part, trim) : undefined;
+  optional<Value>(name: string, validator: Validator<Value>, trim = false): Value | undefined {
+    return this.has(name) ? this.value(name, validator, trim) : undefined;
   }
 
   /** A member that must be given. */
-  required<Value>(name: string, part: Part<Value>, trim = false): Value | undefined {
+  required<Value>(name: string, validator: Validator<Value>, trim = false): Value | undefined {
     if (!this.has(name)) this.fault(name, 'required', 'is required');
-    return this.optional(name, part, trim);
+    return this.optional(name, validator, trim);
   }
 
-  /** A member that its part checks even if it is absent. */
-  value<Value>(name: string, part: Part<Value>, trim = false): Value {
+  /** A member that its validator checks even if it is absent. */
+  value<Value>(name: string, validator: Validator<Value>, trim = false): Value {
     const given = this.members[name];
     const value = trim && typeof given === 'string' ? given.trim() : given;
-    for (const { code, says } of part.check(value)) this.fault(name, code, says);
+    for (const { code, says } of validator.check(value)) this.fault(name, code, says);
     return value as Value;
   }
 

@@ -65,8 +65,6 @@ export {
   listOf,
   numericId,
   oneOf,
-  type Part,
-  partOf,
   pointerTo,
   type Problem,
   requireValid,
@@ -77,7 +75,9 @@ export {
   time,
   typed,
   url,
+  type Validator,
+  validatorOf,
   wordOf,
   wholeNumber,
-} from './part.js';
+} from './validator.js';
 export { parseTime, TIME_RULE, timeOfId } from './time.js';

@@ -6,22 +6,22 @@ import {
   isObject,
   label,
   numericIdOf,
-  partOf,
+  validatorOf,
 } from '#libs/kernel';
 import {
   type ApiType,
   apiTypeOf,
-  apiTypePart,
+  apiTypeValidator,
   DEFAULT_API_TYPE,
   environmentIdOf,
   environmentReference,
-  namePart,
+  nameValidator,
 } from './application.js';
 import type { ImportedApplication } from './applications.repository.js';
 
 const PARTITION = label(255);
 const URL = httpUrl();
-const ACCOUNT = partOf<string | number>({}, (value) =>
+const ACCOUNT = validatorOf<string | number>({}, (value) =>
   numericIdOf(value) === undefined
     ? [{ code: 'type', says: 'must be the number of an account' }]
     : [],
@@ -68,7 +68,7 @@ function applicationIn(record: ImportRecord): ImportedApplication {
   const application = {
     ...(id !== undefined && id !== '0' && { id }),
     userId: numericIdOf(record.required('userId', ACCOUNT)) ?? '',
-    name: record.required('name', namePart, true) ?? '',
+    name: record.required('name', nameValidator, true) ?? '',
     apiType: apiTypeIn(record),
     voiceUrl: record.optional('voiceUrl', URL) ?? null,
     messagingUrl: record.optional('messagingUrl', URL) ?? null,
@@ -83,7 +83,7 @@ function applicationIn(record: ImportRecord): ImportedApplication {
 
 function apiTypeIn(record: ImportRecord): ApiType {
   const [first, second] = ['apiType', 'platform'].flatMap(
-    (name) => apiTypeOf(record.optional(name, apiTypePart)) ?? [],
+    (name) => apiTypeOf(record.optional(name, apiTypeValidator)) ?? [],
   );
   if (second !== undefined && second !== first) {
     record.fault('platform', 'conflict', 'must equal apiType');

@@ -20,7 +20,7 @@ export function apiTypeOf(value: unknown): ApiType | undefined {
 }
 
 /** A type in a request, in any case. */
-export const apiTypePart = wordOf(API_TYPES);
+export const apiTypeValidator = wordOf(API_TYPES);
 
 /** The content of a new application. */
 export interface NewApplication {
@@ -50,7 +50,7 @@ export type ApplicationContent = Pick<
 >;
 
 /** A name in a request. */
-export const namePart = label(255);
+export const nameValidator = label(255);
 
 /** Exists on every installation, and is not billed. */
 const DEVELOPMENT_ENVIRONMENT = '1';

@@ -3,13 +3,13 @@ import { httpUrl } from '#libs/kernel';
 import {
   API_TYPES,
   apiTypeOf,
-  apiTypePart,
+  apiTypeValidator,
   type Application,
   type ApplicationChanges,
   DEFAULT_API_TYPE,
   environmentIdOf,
   environmentReference,
-  namePart,
+  nameValidator,
   type NewApplication,
 } from '../domain/application.js';
 
@@ -37,14 +37,14 @@ class ApplicationDto {
   environment?: string | number;
 
   @Field({ ...API_TYPE, about: `${API_TYPE.about} By default ${DEFAULT_API_TYPE}.` })
-  @Is(apiTypePart)
+  @Is(apiTypeValidator)
   apiType?: string;
 }
 
 /** `POST /v1/applications` */
 export class CreateApplicationDto extends ApplicationDto {
   @Field({ required: true, trim: true, ...NAME })
-  @Is(namePart)
+  @Is(nameValidator)
   name!: string;
 
   @Field({ requiredUnless: 'messagingUrl', ...VOICE_URL })
@@ -52,7 +52,7 @@ export class CreateApplicationDto extends ApplicationDto {
   voiceUrl?: string;
 
   @Field({ ...API_TYPE, about: 'Another name for apiType.' })
-  @Is(apiTypePart, {
+  @Is(apiTypeValidator, {
     code: 'conflict',
     says: 'must equal apiType when both are given',
     holds: (platform, { dto: { apiType } }) =>
@@ -74,7 +74,7 @@ export class CreateApplicationDto extends ApplicationDto {
 /** `PUT /v1/applications/:id` */
 export class UpdateApplicationDto extends ApplicationDto {
   @Field({ trim: true, ...NAME })
-  @Is(namePart)
+  @Is(nameValidator)
   name?: string;
 
   @Field({ clearable: true, ...VOICE_URL })
@@ -86,7 +86,7 @@ export class UpdateApplicationDto extends ApplicationDto {
     about:
       'Another name for apiType. The one of the two that differs from the stored value counts.',
   })
-  @Is(apiTypePart)
+  @Is(apiTypeValidator)
   platform?: string;
 
   changes(): Required<ApplicationChanges> {

@@ -33,7 +33,9 @@ export function requireExpiry(time: Date): void {
 }
 
 /** When a credential expires, in a request. */
-export const expiryPart = time().and('range', EXPIRY_RULE, (value) => isExpiry(parseTime(value)!));
+export const expiryValidator = time().and('range', EXPIRY_RULE, (value) =>
+  isExpiry(parseTime(value)!),
+);
 
 /** A credential to store. The store adds its id and time. */
 export type NewCredential = Pick<Credential, 'userId' | 'hash' | 'expiresAt'>;

@@ -6,7 +6,14 @@ import {
   oneOf,
   string,
 } from '#libs/kernel';
-import { passwordPart, type Role, ROLES, type Status, STATUSES, usernamePart } from './user.js';
+import {
+  passwordValidator,
+  type Role,
+  ROLES,
+  type Status,
+  STATUSES,
+  usernameValidator,
+} from './user.js';
 
 /** A user that was created elsewhere. */
 export interface ImportedUser {
@@ -40,13 +47,13 @@ export function readUsers(records: unknown): ReadUsers {
   const users = records.map((value: unknown, index): ImportedUser => {
     const record = new ImportRecord(value, index);
     const id = numericIdOf(record.value('id', importedId)) ?? '0';
-    const username = record.required('username', usernamePart) ?? '';
+    const username = record.required('username', usernameValidator) ?? '';
     for (const [name, text] of Object.entries({ id, username })) {
       const key = `${name} ${text}`;
       if (known.has(key)) record.fault(name, 'conflict', 'is used twice');
       known.add(key);
     }
-    const password = record.optional('password', passwordPart);
+    const password = record.optional('password', passwordValidator);
     const joinDate = record.optional('joinDate', JOIN_DATE);
     const user = {
       id,

@@ -32,7 +32,7 @@ export function isUsername(text: string): boolean {
 }
 
 /** A username in a request. */
-export const usernamePart = string().and(
+export const usernameValidator = string().and(
   'format',
   'must be a letter and up to 63 more letters, digits or the characters . _ @ -',
   isUsername,
@@ -41,18 +41,18 @@ export const usernamePart = string().and(
 
 /** @throws ValidationError unless the text is a valid username */
 export function requireUsername(text: string): void {
-  requireValid('username', text, usernamePart);
+  requireValid('username', text, usernameValidator);
 }
 
 export const PASSWORD_MAX = 200;
 const PASSWORD_MIN = 8;
 
 /** A password in a request. */
-export const passwordPart = storableText(PASSWORD_MAX, PASSWORD_MIN);
+export const passwordValidator = storableText(PASSWORD_MAX, PASSWORD_MIN);
 
 /** @throws ValidationError unless the text is a valid password */
 export function requirePassword(text: string): void {
-  requireValid('password', text, passwordPart);
+  requireValid('password', text, passwordValidator);
 }
 
 /** 144 bits in 24 characters that need no quoting anywhere. */

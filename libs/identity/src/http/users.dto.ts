@@ -1,14 +1,14 @@
 import { computed, Field, type HrefBuilder, Is, schema, viewOf } from '#libs/http';
 import { oneOf } from '#libs/kernel';
-import { type Credential, expiryPart } from '../domain/credential.js';
+import { type Credential, expiryValidator } from '../domain/credential.js';
 import {
-  passwordPart,
+  passwordValidator,
   type Role,
   ROLES,
   type Status,
   STATUSES,
   type User,
-  usernamePart,
+  usernameValidator,
 } from '../domain/user.js';
 
 const PASSWORD = {
@@ -19,7 +19,7 @@ const PASSWORD = {
 /** The body of `POST /v1/users`. */
 export class CreateUserDto {
   @Field({ required: true, about: 'Unique.', example: 'partner.one' })
-  @Is(usernamePart)
+  @Is(usernameValidator)
   username!: string;
 
   @Field({ about: 'The role.', example: 'account', default: 'account' })
@@ -27,7 +27,7 @@ export class CreateUserDto {
   role?: Role;
 
   @Field(PASSWORD)
-  @Is(passwordPart)
+  @Is(passwordValidator)
   password?: string;
 }
 
@@ -41,14 +41,14 @@ export class UpdateUserDto {
 /** The body of `POST /v1/users/:id/credentials`. */
 export class CreateCredentialDto {
   @Field(PASSWORD)
-  @Is(passwordPart)
+  @Is(passwordValidator)
   password?: string;
 
   @Field({
     about: 'When the credential expires; by default never.',
     example: '2099-12-31T23:59:59.000Z',
   })
-  @Is(expiryPart)
+  @Is(expiryValidator)
   expiresAt?: string;
 }
 

@@ -22,7 +22,7 @@ import { DeliveriesService } from '../domain/deliveries.service.js';
 import { type Delivery, DELIVERY_STATES, type DeliveryFilter } from '../domain/delivery.js';
 import { RESULT } from './last-result.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
-import { eventKindPart } from '../../event-kinds/http/choices.schema.js';
+import { eventKindValidator } from '../../event-kinds/http/choices.schema.js';
 import { StartsSending } from './starts-sending.js';
 
 /** Limited because each of them calls a target at once, even if it is blocked, and adds an audit entry. */
@@ -164,7 +164,7 @@ function viewFor({ withNotification = false }: DeliveryFilter) {
 function filterOf(query: QueryReader): DeliveryFilter {
   const filter = {
     state: query.filter('state', STATE),
-    event: query.filter('event', eventKindPart),
+    event: query.filter('event', eventKindValidator),
     status: query.filter('status', RESULT),
     producerId: query.text('producerId'),
     contains: query.valid('contains', CONTAINED_TEXT),

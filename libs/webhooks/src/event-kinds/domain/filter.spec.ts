@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Filter, filterPart, Filters } from './filter.js';
+import { Filter, filterValidator, Filters } from './filter.js';
 
 /** @param filter JSON text */
 const matches = (filter: string, data: string): boolean => {
-  expect(filterPart.check(filter)).toEqual([]);
+  expect(filterValidator.check(filter)).toEqual([]);
   return Filter.of(filter)?.matches(data) ?? true;
 };
 
@@ -168,9 +168,9 @@ it.each([
   expect(Math.min(...took)).toBeLessThan(100);
 });
 
-describe('filterPart', () => {
+describe('filterValidator', () => {
   const at = (filter: unknown) =>
-    filterPart.check(typeof filter === 'string' ? filter : JSON.stringify(filter));
+    filterValidator.check(typeof filter === 'string' ? filter : JSON.stringify(filter));
 
   it.each([
     [[], 'type', undefined],

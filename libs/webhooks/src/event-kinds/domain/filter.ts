@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import {
   inside,
   isStorable,
-  type Part,
-  partOf,
   type Problem,
   rawElements,
   rawMembers,
   typed,
+  type Validator,
+  validatorOf,
 } from '#libs/kernel';
 import { type Condition, CONDITION_RULES, conditionOf, NOT_STORABLE } from './filter-condition.js';
 import { PathScan } from './filter-scan.js';
@@ -99,7 +99,7 @@ const BAD_PATH: Problem = {
 };
 
 /** The JSON text of a filter in a request body. */
-export const filterPart: Part<string> = partOf(
+export const filterValidator: Validator<string> = validatorOf(
   TEXT.schema,
   (given) => {
     const problems = TEXT.check(given);

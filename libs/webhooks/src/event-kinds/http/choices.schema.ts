@@ -13,8 +13,8 @@ export const ResourceSchema = schema.named(
 );
 
 /** A filter by event kind, and one by resource. */
-export const eventKindPart = oneOf(EVENT_KINDS);
-export const resourcePart = oneOf([...RESOURCES, ALL_RESOURCES]);
+export const eventKindValidator = oneOf(EVENT_KINDS);
+export const resourceValidator = oneOf([...RESOURCES, ALL_RESOURCES]);
 
 export const eventKind = (description: string) =>
   schema.use(EventKindSchema, { description, examples: ['cdrCreated'] });

@@ -9,13 +9,13 @@ import {
   numericIdOf,
   oneOf,
   parseTime,
-  type Part,
-  partOf,
   type Problem,
   rawMember,
   storableText,
   time,
   TIME_RULE,
+  type Validator,
+  validatorOf,
 } from '#libs/kernel';
 import type { Refusal, ReportedEvent } from '../domain/event.js';
 import { ACCOUNT_HEADER } from './named-account.js';
@@ -38,7 +38,7 @@ const IS_BATCH: Problem = {
 /** A member of an event. */
 interface Member {
   schema: schema.Schema;
-  part: Part;
+  validator: Validator;
   /** Returns its value, if that is not what was given. @param text the JSON text of the event */
   read?: (given: never, text: string) => unknown;
   isRequired?: true;
@@ -50,7 +50,7 @@ const isNotice = (kind: string): boolean => (NOTICE_KINDS as readonly string[]).
 const REPORTED = oneOf(REPORTED_KINDS);
 
 /** A kind that the platform reports. Another problem tells of those that only the service uses. */
-const KIND = partOf<string>(REPORTED.schema, (given) =>
+const KIND = validatorOf<string>(REPORTED.schema, (given) =>
   typeof given === 'string' && isNotice(given) ? [IS_OURS] : REPORTED.check(given),
 );
 const IS_OURS: Problem = {
@@ -66,7 +66,7 @@ function id(about: string, example: string): Member {
       description: `${about} It ${ID.wording.join('. It ')}. ${INTEGER_TOO}`,
       examples: [example],
     },
-    part: ID,
+    validator: ID,
     read: numericIdOf,
   };
 }
@@ -76,10 +76,14 @@ const MEMBERS = {
     schema: eventKind(
       `The kind of the event. ${NOTICE_KINDS.join(', ')} are refused: ${NOTICES_ARE_OURS}.`,
     ),
-    part: KIND,
+    validator: KIND,
     isRequired: true,
   },
-  resource: { schema: resource('What it is about.'), part: oneOf(RESOURCES), isRequired: true },
+  resource: {
+    schema: resource('What it is about.'),
+    validator: oneOf(RESOURCES),
+    isRequired: true,
+  },
   applicationId: id(
     'The application that it happened to, also after its deletion. Either this or `accountId` is required.',
     '5080983',
@@ -95,11 +99,11 @@ const MEMBERS = {
       'cdr-8c1f3a',
       PRODUCER_ID.schema,
     ),
-    part: PRODUCER_ID,
+    validator: PRODUCER_ID,
   },
   occurredAt: {
     schema: schema.time(`When it happened; else the time of acceptance. It ${TIME_RULE}.`),
-    part: time(),
+    validator: time(),
     read: parseTime,
   },
   data: {
@@ -108,7 +112,7 @@ const MEMBERS = {
         `It must have at most ${MAX_DATA_BYTES} bytes of text.`,
       { callId: '8c1f3a', duration: 33258 },
     ),
-    part: anyObject(),
+    validator: anyObject(),
     read: (_, text) => rawMember(text, 'data') ?? '',
     isRequired: true,
   },
@@ -169,10 +173,10 @@ export function readEvent(
   }
   const event: Record<string, unknown> = {};
   const faults: FieldFault[] = [];
-  for (const [name, { part, read, isRequired }] of entries) {
+  for (const [name, { validator, read, isRequired }] of entries) {
     const given = Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
     if (given === undefined && !isRequired) continue;
-    const [problem] = given === undefined ? [IS_REQUIRED] : part.check(given);
+    const [problem] = given === undefined ? [IS_REQUIRED] : validator.check(given);
     if (problem) faults.push(faultOf(pointer, name, problem));
     else event[name === 'id' ? 'producerId' : name] = read ? read(given as never, text) : given;
   }

@@ -33,7 +33,7 @@ import {
 import type { Acceptance, ReportedEvent } from '../domain/event.js';
 import { type EventQuery, EventsService } from '../domain/events.service.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
-import { eventKindPart, resourcePart } from '../../event-kinds/http/choices.schema.js';
+import { eventKindValidator, resourceValidator } from '../../event-kinds/http/choices.schema.js';
 import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
 import { namedAccountOf, ofAccount } from './named-account.js';
 import {
@@ -138,8 +138,8 @@ function readQuery(query: QueryReader) {
     ...given({
       applicationId: query.numericId('applicationId'),
       unmatched: query.flag('unmatched'),
-      event: query.filter('event', eventKindPart),
-      resource: query.filter('resource', resourcePart),
+      event: query.filter('event', eventKindValidator),
+      resource: query.filter('resource', resourceValidator),
       producerId: query.text('producerId'),
       contains: query.valid('contains', CONTAINED_TEXT),
       missedBy: query.numericId('missedBy'),

@@ -13,8 +13,8 @@ import {
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
-import { Filter, filterPart } from '../../event-kinds/domain/filter.js';
-import { FILTER } from '../../subscriptions/http/webhook-parts.js';
+import { Filter, filterValidator } from '../../event-kinds/domain/filter.js';
+import { FILTER } from '../../subscriptions/http/webhook-validators.js';
 import {
   type FilterPreview,
   FilterPreviewsService,
@@ -25,7 +25,7 @@ import { EventView } from './event.view.js';
 /** `POST /v1/webhooks/:id/filter/preview` */
 class FilterPreviewRequestDto {
   @Field({ ...FILTER, clearable: false, required: true })
-  @Is(filterPart)
+  @Is(filterValidator)
   filter!: string;
 }
 

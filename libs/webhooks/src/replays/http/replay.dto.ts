@@ -7,9 +7,9 @@ import {
   numericIdOf,
   oneOf,
   parseTime,
-  type Part,
   time,
   TIME_RULE,
+  type Validator,
 } from '#libs/kernel';
 import {
   REPLAYABLE_STATES,
@@ -27,8 +27,8 @@ const BY_DEFAULT: readonly ReplayableState[] = ['exhausted', 'cancelled'];
 
 const DRY_RUN = { about: 'Only counts them.', default: false, example: false };
 
-/** Without words for a part whose schema says it all. */
-const wordless = (part: Part): Part => ({ ...part, wording: [] });
+/** Without words for a validator whose schema says it all. */
+const wordless = (validator: Validator): Validator => ({ ...validator, wording: [] });
 
 /** Undefined for what is not a time. */
 const timeOf = (value: unknown) => (typeof value === 'string' ? parseTime(value) : undefined);
@@ -116,7 +116,7 @@ export class ReplayRequestDto {
 
 /** The members of a body that selects deliveries of an account like the filters of `GET /v1/deliveries`. */
 function selection<State extends SendableState>(of: {
-  states: Part<State>;
+  states: Validator<State>;
   byDefault: readonly State[];
   about: string;
   example: State;

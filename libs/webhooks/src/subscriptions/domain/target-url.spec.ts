@@ -14,10 +14,10 @@ import {
   isMaskedTargetUrl,
   shownTargetUrl,
   targetHost,
-  targetUrlPart,
+  targetUrlValidator,
 } from './target-url.js';
 
-const isTargetUrl = (url: string): boolean => targetUrlPart.check(url).length === 0;
+const isTargetUrl = (url: string): boolean => targetUrlValidator.check(url).length === 0;
 
 const policy = (variables: Record<string, string> = {}) =>
   new OutboundPolicy(readConfig({ DATABASE_URL: 'postgres://unused', ...variables }));

@@ -29,7 +29,7 @@ const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 /** A target URL in a request. */
-export const targetUrlPart = url(TARGET_SCHEMES, { fragment: false });
+export const targetUrlValidator = url(TARGET_SCHEMES, { fragment: false });
 
 /** A target URL as it may be shown, with its user information masked: `https://***@host/…`. */
 export function shownTargetUrl(url: string): string {

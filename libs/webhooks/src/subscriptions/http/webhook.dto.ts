@@ -23,9 +23,9 @@ import {
   MASKED_TARGET,
   PRIVATE_TARGET,
   RESERVED_PORT,
-  targetUrlPart,
+  targetUrlValidator,
 } from '../domain/target-url.js';
-import { Filter, filterPart } from '../../event-kinds/domain/filter.js';
+import { Filter, filterValidator } from '../../event-kinds/domain/filter.js';
 import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
 import {
   FILTER,
@@ -34,7 +34,7 @@ import {
   NewHeaders,
   payload,
   retryPolicyOf,
-} from './webhook-parts.js';
+} from './webhook-validators.js';
 import { SignatureSchema } from './webhook.view.js';
 
 const MAX_NAME = 255;
@@ -103,7 +103,7 @@ class WebhookDto {
   payload?: string | null;
 
   @Field(FILTER)
-  @Is(filterPart)
+  @Is(filterValidator)
   filter?: string | null;
 
   @Field({ about: 'When false, nothing is sent. True at first.', example: true })
@@ -176,7 +176,7 @@ export class CreateWebhookDto extends WebhookDto {
 
   @Field({ required: true, ...TARGET_URL })
   @Is(
-    targetUrlPart,
+    targetUrlValidator,
     { code: 'format', says: MASKED_TARGET, holds: (value) => !isMaskedTargetUrl(value) },
     {
       code: 'not_allowed',
@@ -229,7 +229,7 @@ export class UpdateWebhookDto extends WebhookDto {
   resource?: string;
 
   @Field({ ...TARGET_URL, about: `${TARGET_URL.about} As it is shown, it is unchanged.` })
-  @Is(targetUrlPart)
+  @Is(targetUrlValidator)
   targetUrl?: string;
 
   @Field({

@@ -7,7 +7,7 @@ import type { DisabledReason } from '../domain/subscription-life.js';
 import type { PaceNow, TargetHealth, Webhook } from '../domain/webhook.js';
 import { FAILING_DAYS } from '../../event-kinds/domain/event-kinds.js';
 import { eventKind } from '../../event-kinds/http/choices.schema.js';
-import { HeadersSchema, RetryPolicySchema, shownHeaders } from './webhook-parts.js';
+import { HeadersSchema, RetryPolicySchema, shownHeaders } from './webhook-validators.js';
 
 const { optional } = schema;
 

@@ -17,7 +17,7 @@ import {
 import { OperatorReads, type Principal } from '#libs/identity';
 import { accountRead, ActAsUser, CurrentActor, CurrentUser } from '#libs/identity/http';
 import { type Actor, oneOf, type Page } from '#libs/kernel';
-import { eventKindPart, resourcePart } from '../../event-kinds/http/choices.schema.js';
+import { eventKindValidator, resourceValidator } from '../../event-kinds/http/choices.schema.js';
 import { RecentActivityReader } from '../recent-activity.js';
 import type { Webhook } from '../domain/webhook.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
@@ -134,8 +134,8 @@ const INCLUDE = oneOf(['activity']);
 
 function readQuery(query: QueryReader, { applicationId }: { applicationId?: string }) {
   return {
-    event: query.filter('event', eventKindPart),
-    resource: query.filter('resource', resourcePart),
+    event: query.filter('event', eventKindValidator),
+    resource: query.filter('resource', resourceValidator),
     enabled: query.flag('enabled'),
     // An application's list has only one scope, so `scope` is an unknown parameter there.
     scope:

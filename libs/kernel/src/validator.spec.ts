@@ -8,19 +8,19 @@ import {
   listOf,
   numericId,
   oneOf,
-  type Part,
   storableText,
   string,
   text,
   time,
   url,
+  type Validator,
   wordOf,
-} from './part.js';
+} from './validator.js';
 
-const codesOf = (part: Part, value: unknown, isNew = true) =>
-  part.check(value, isNew).map(({ code }) => code);
+const codesOf = (validator: Validator, value: unknown, isNew = true) =>
+  validator.check(value, isNew).map(({ code }) => code);
 
-it.each<[name: string, part: Part, valid: unknown[], ...refused: [unknown, string][]]>([
+it.each<[name: string, validator: Validator, valid: unknown[], ...refused: [unknown, string][]]>([
   ['string', string(), ['', 'a'], [7, 'type'], [null, 'type']],
   ['text(3)', text(3), ['a', 'a😀b'], [7, 'type'], ['', 'length'], ['abcd', 'length']],
   ['text(9, 8)', text(9, 8), ['a😀345678'], ['a😀34567', 'length'], ['1234567890', 'length']],
@@ -40,10 +40,10 @@ it.each<[name: string, part: Part, valid: unknown[], ...refused: [unknown, strin
   ['time', time(), ['2026-01-31T12:00:00+01:00'], ['2026-02-30T12:00:00Z', 'format'], [1, 'type']],
   ['flag', flag(), [true, false], ['true', 'type']],
   ['listOf', listOf(flag(), { min: 1, max: 2 }), [[true]], [{}, 'type'], [[], 'length']],
-])('%s accepts and refuses', (_, part, valid, ...refused) => {
-  for (const value of valid) expect(part.check(value)).toEqual([]);
+])('%s accepts and refuses', (_, validator, valid, ...refused) => {
+  for (const value of valid) expect(validator.check(value)).toEqual([]);
   for (const [value, code] of refused)
-    expect([value, codesOf(part, value)]).toEqual([value, [code]]);
+    expect([value, codesOf(validator, value)]).toEqual([value, [code]]);
 });
 
 it('accepts a bidirectional control in a value that may be a stored one', () => {
@@ -56,12 +56,12 @@ it('names all choices', () => {
 });
 
 it('adds its rules up, in the schema and in words', () => {
-  const part = text(9).and('format', 'must begin with a', (value) => value.startsWith('a'), {
+  const validator = text(9).and('format', 'must begin with a', (value) => value.startsWith('a'), {
     pattern: '^a',
   });
-  expect(part.schema).toEqual({ type: 'string', minLength: 1, maxLength: 9, pattern: '^a' });
-  expect(part.wording).toEqual(['must have 1 to 9 characters', 'must begin with a']);
-  expect(part.check('b'.repeat(10))).toEqual([
+  expect(validator.schema).toEqual({ type: 'string', minLength: 1, maxLength: 9, pattern: '^a' });
+  expect(validator.wording).toEqual(['must have 1 to 9 characters', 'must begin with a']);
+  expect(validator.check('b'.repeat(10))).toEqual([
     { code: 'length', says: 'must have 1 to 9 characters' },
   ]);
 });

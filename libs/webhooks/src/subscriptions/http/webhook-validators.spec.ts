@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { faultAt } from '#libs/kernel';
-import { GivenRetryPolicy, retryPolicyOf } from './webhook-parts.js';
+import { GivenRetryPolicy, retryPolicyOf } from './webhook-validators.js';
 
 const faultsOf = (given: unknown) =>
   GivenRetryPolicy.check(given).map(

@@ -50,7 +50,7 @@ export interface Problem {
 }
 
 /** A value in a request, a query or an import: which values are valid, in code, as a schema and in words. */
-export interface Part<Value = unknown> {
+export interface Validator<Value = unknown> {
   /** The rules as far as JSON Schema can express them. */
   readonly schema: Schema;
   /** The rules in words, but for the type. */
@@ -66,17 +66,17 @@ export interface Part<Value = unknown> {
     says: string,
     holds: (value: Value, isNew: boolean) => boolean,
     schema?: Schema,
-  ): Part<Value>;
+  ): Validator<Value>;
 }
 
 const NONE: readonly Problem[] = [];
 
-/** A part with a check of its own, which may find several problems. */
-export function partOf<Value>(
+/** A validator with a check of its own, which may find several problems. */
+export function validatorOf<Value>(
   schema: Schema,
-  check: Part['check'],
+  check: Validator['check'],
   wording: readonly string[] = [],
-): Part<Value> {
+): Validator<Value> {
   return {
     schema,
     wording,
@@ -89,7 +89,7 @@ export function partOf<Value>(
         return holds(value as Value, isNew) ? NONE : problem;
       };
       // The same object if possible, because a schema may have a name.
-      return partOf(more ? { ...schema, ...more } : schema, checkBoth, [...wording, says]);
+      return validatorOf(more ? { ...schema, ...more } : schema, checkBoth, [...wording, says]);
     },
   };
 }
@@ -99,9 +99,9 @@ export function typed<Value>(
   says: string,
   isTyped: (value: unknown) => value is Value,
   schema: Schema,
-): Part<Value> {
+): Validator<Value> {
   const problem: readonly Problem[] = [{ code: 'type', says }];
-  return partOf(schema, (value) => (isTyped(value) ? NONE : problem));
+  return validatorOf(schema, (value) => (isTyped(value) ? NONE : problem));
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -113,7 +113,7 @@ export function isStringOrNumber(value: unknown): value is string | number {
 }
 
 /** An object of any members. */
-export function anyObject(schema: Schema = {}): Part<Record<string, unknown>> {
+export function anyObject(schema: Schema = {}): Validator<Record<string, unknown>> {
   return typed('must be a JSON object', isObject, { type: 'object', ...schema });
 }
 
@@ -122,16 +122,16 @@ const isBoolean = (value: unknown): value is boolean => typeof value === 'boolea
 const isArray = (value: unknown): value is unknown[] => Array.isArray(value);
 const isInteger = (value: unknown): value is number => Number.isInteger(value);
 
-export function string(): Part<string> {
+export function string(): Validator<string> {
   return typed('must be a string', isString, { type: 'string' });
 }
 
-export function flag(): Part<boolean> {
+export function flag(): Validator<boolean> {
   return typed('must be true or false', isBoolean, { type: 'boolean' });
 }
 
 /** A string with 1, or `min`, to `max` characters. */
-export function text(max: number, min = 1): Part<string> {
+export function text(max: number, min = 1): Validator<string> {
   const holds = (value: string) =>
     min === 1 ? hasLength(value, max) : codePoints(value) >= min && codePoints(value) <= max;
   return string().and('length', `must have ${min} to ${max} characters`, holds, {
@@ -141,18 +141,18 @@ export function text(max: number, min = 1): Part<string> {
 }
 
 /** A text that PostgreSQL and every receiver accept. */
-export function storableText(max: number, min = 1): Part<string> {
+export function storableText(max: number, min = 1): Validator<string> {
   return text(max, min).and('format', 'must not contain U+0000 or lone surrogates', isStorable, {
     pattern: '^[^\\u0000]*$',
   });
 }
 
 /** On a change, the service checks this, because it knows which values change: see `bidiFaults`. */
-const withoutBidiControls = (part: Part<string>): Part<string> =>
-  part.and('format', BIDI_RULE, (value, isNew) => !isNew || !hasBidiControl(value));
+const withoutBidiControls = (validator: Validator<string>): Validator<string> =>
+  validator.and('format', BIDI_RULE, (value, isNew) => !isNew || !hasBidiControl(value));
 
 /** A name for people: 1 to `max` characters, no control characters. */
-export function label(max: number): Part<string> {
+export function label(max: number): Validator<string> {
   return withoutBidiControls(text(max)).and(
     'format',
     'must not contain control characters or lone surrogates',
@@ -165,21 +165,21 @@ export function label(max: number): Part<string> {
 export function url(
   schemes: readonly string[],
   { fragment = true }: { fragment?: boolean } = {},
-): Part<string> {
+): Validator<string> {
   const inPath = `[^\\s${fragment ? '' : '#'}${BIDI_CONTROLS}]`;
-  const part = withoutBidiControls(text(MAX_URL)).and(
+  const validator = withoutBidiControls(text(MAX_URL)).and(
     'format',
     `must be an absolute ${schemes.join(' or ')} URL with a valid host and port, and without blanks`,
     (value) => isTooLongForUrl(value) || isUrl(value, schemes),
     // No `format`: "uri" would refuse non-ASCII letters, which are allowed here.
     { pattern: `^(?:${schemes.map(inAnyCase).join('|')})://[^/\\\\?#\\s]${inPath}*$` },
   );
-  if (fragment) return part;
-  return part.and('format', 'must not have a fragment', (value) => !value.includes('#'));
+  if (fragment) return validator;
+  return validator.and('format', 'must not have a fragment', (value) => !value.includes('#'));
 }
 
 /** An absolute `http` or `https` URL. */
-export function httpUrl(): Part<string> {
+export function httpUrl(): Validator<string> {
   return url(HTTP_SCHEMES);
 }
 
@@ -192,14 +192,14 @@ function choiceRule(choices: readonly string[]): string {
 export function oneOf<Choice extends string>(
   choices: readonly Choice[],
   schema?: Schema,
-): Part<Choice> {
+): Validator<Choice> {
   const holds = (value: string) => choices.includes(value as Choice);
-  const part = string().and('choice', choiceRule(choices), holds, { enum: choices });
-  return partOf(schema ?? part.schema, part.check, part.wording);
+  const validator = string().and('choice', choiceRule(choices), holds, { enum: choices });
+  return validatorOf(schema ?? validator.schema, validator.check, validator.wording);
 }
 
 /** One of a few words in whatever case. */
-export function wordOf(words: readonly string[]): Part<string> {
+export function wordOf(words: readonly string[]): Validator<string> {
   const rule = `${choiceRule(words)}, in whatever case`;
   return string().and('choice', rule, (value) => words.includes(value.toLowerCase()), {
     pattern: `^(?:${words.map(inAnyCase).join('|')})$`,
@@ -212,11 +212,11 @@ function inAnyCase(word: string): string {
 }
 
 /** @param schema for the description alone: it checks no limits */
-export function wholeNumber(schema: Schema = {}): Part<number> {
+export function wholeNumber(schema: Schema = {}): Validator<number> {
   return typed('must be a whole number', isInteger, { type: 'integer', ...schema });
 }
 
-export function integer({ min, max }: { min: number; max: number }): Part<number> {
+export function integer({ min, max }: { min: number; max: number }): Validator<number> {
   return wholeNumber().and(
     'range',
     `must be from ${min} to ${max}`,
@@ -229,7 +229,7 @@ export function integer({ min, max }: { min: number; max: number }): Part<number
 export const INTEGER_TOO = 'An integer is accepted, too.';
 
 /** An id: an integer or a string of digits, which `numericIdOf` normalises. */
-export function numericId(): Part<string | number> {
+export function numericId(): Validator<string | number> {
   const type = 'must be a whole number or a string of digits';
   return typed(type, isStringOrNumber, { description: INTEGER_TOO }).and(
     'format',
@@ -240,12 +240,15 @@ export function numericId(): Part<string | number> {
 }
 
 /** An RFC 3339 time. */
-export function time(): Part<string> {
+export function time(): Validator<string> {
   const isTime = (value: string) => parseTime(value) !== undefined;
   return string().and('format', TIME_RULE, isTime, { format: 'date-time' });
 }
 
-export function listOf(element: Part, { min = 0, max }: { min?: number; max: number }): Part {
+export function listOf(
+  element: Validator,
+  { min = 0, max }: { min?: number; max: number },
+): Validator {
   const schema: Schema = {
     type: 'array',
     ...(min > 0 && { minItems: min }),
@@ -258,7 +261,7 @@ export function listOf(element: Part, { min = 0, max }: { min?: number; max: num
     `must have ${length} elements`,
     (value) => value.length >= min && value.length <= max,
   );
-  return partOf(schema, (value, isNew) => {
+  return validatorOf(schema, (value, isNew) => {
     const problems = list.check(value);
     if (problems.length > 0) return problems;
     return (value as unknown[]).flatMap((each, index) => inside(index, element.check(each, isNew)));
@@ -283,8 +286,8 @@ export function faultAt(at: string, { code, says, path = [] }: Problem): FieldFa
 }
 
 /** @throws ValidationError unless the value is valid. @param field its name */
-export function requireValid(field: string, value: unknown, part: Part): void {
-  const problems = part.check(value);
+export function requireValid(field: string, value: unknown, validator: Validator): void {
+  const problems = validator.check(value);
   if (problems.length === 0) return;
   throw new ValidationError(problems.map((problem) => faultAt(field, problem)));
 }

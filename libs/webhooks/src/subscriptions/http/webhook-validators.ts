@@ -4,11 +4,11 @@ import {
   inside,
   integer,
   listOf,
-  type Part,
-  partOf,
   type Problem,
   string,
   typed,
+  type Validator,
+  validatorOf,
 } from '#libs/kernel';
 import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from '../domain/webhook.js';
 import { MASK } from '../domain/target-url.js';
@@ -25,21 +25,21 @@ import {
 } from '../domain/webhook-headers.js';
 
 // In the order in which PostgreSQL stores them, because policies are compared as text.
-const PARTS: Record<keyof RetryPolicy, Part> = {
+const VALIDATORS: Record<keyof RetryPolicy, Validator> = {
   schedule: listOf(integer(DELAY_SECONDS), { max: MAX_RETRIES }),
   timeoutMs: integer(TIMEOUT_MS),
 };
 
 const members = {
   schedule: {
-    ...PARTS.schedule.schema,
+    ...VALIDATORS.schedule.schema,
     description:
       'Delays before the retries in seconds, each 20 % shorter or longer by chance; ' +
       'without any there is one attempt.',
     examples: [[10, 60, 600]],
   },
   timeoutMs: {
-    ...PARTS.timeoutMs.schema,
+    ...VALIDATORS.timeoutMs.schema,
     description: "Until the status line and headers of the target's answer, in ms.",
     examples: [5_000],
   },
@@ -66,11 +66,11 @@ const NOT_EMPTY = GIVEN.and(
 );
 
 /** A policy in a request body. */
-export const GivenRetryPolicy = partOf<RetryPolicy>(GIVEN.schema, (given) => {
+export const GivenRetryPolicy = validatorOf<RetryPolicy>(GIVEN.schema, (given) => {
   const problems = NOT_EMPTY.check(given);
   if (problems.length > 0) return problems;
   const policy = given as Record<keyof RetryPolicy, unknown>;
-  return givenNames(policy).flatMap((name) => inside(name, PARTS[name].check(policy[name])));
+  return givenNames(policy).flatMap((name) => inside(name, VALIDATORS[name].check(policy[name])));
 });
 
 /** The policy in a body: its known members, of which `null` means "not given". */
@@ -79,11 +79,11 @@ export function retryPolicyOf(given: RetryPolicy): RetryPolicy {
 }
 
 function givenNames(given: Partial<Record<keyof RetryPolicy, unknown>>): (keyof RetryPolicy)[] {
-  const names = Object.keys(PARTS) as (keyof RetryPolicy)[];
+  const names = Object.keys(VALIDATORS) as (keyof RetryPolicy)[];
   return names.filter((name) => given[name] !== undefined && given[name] !== null);
 }
 
-/** A filter in a request body; `filterPart` has its rules. */
+/** A filter in a request body; `filterValidator` has its rules. */
 export const FILTER = {
   clearable: true,
   raw: true,
@@ -110,7 +110,7 @@ const HEADERS = anyObject({
 type Headers = Record<string, string>;
 
 /** Headers in a request body. */
-export const GivenHeaders = partOf<Headers>(HEADERS.schema, (given) => {
+export const GivenHeaders = validatorOf<Headers>(HEADERS.schema, (given) => {
   const problems = HEADERS.check(given);
   if (problems.length > 0) return problems;
   const entries = Object.entries(given as Record<string, unknown>);
@@ -123,7 +123,7 @@ export const GivenHeaders = partOf<Headers>(HEADERS.schema, (given) => {
 });
 
 /** The headers of a new subscription, which has no values that a mask could stand for. */
-export const NewHeaders = partOf<Headers>(GivenHeaders.schema, (given) => {
+export const NewHeaders = validatorOf<Headers>(GivenHeaders.schema, (given) => {
   const problems = GivenHeaders.check(given);
   if (problems.length > 0) return problems;
   const masked = Object.entries(given as Headers).filter(([, value]) => value === MASK);
