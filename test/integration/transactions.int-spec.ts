@@ -11,11 +11,13 @@ import {
   statement,
   TypeOrmTransactions,
 } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 const SILENCE_MS = 200;
 
 let database: TestDatabase;
+let options: ReturnType<typeof dataSourceOptions>;
 let source: DataSource;
 let statements: Database;
 let transactions: TypeOrmTransactions;
@@ -25,7 +27,7 @@ beforeAll(async () => {
   await database.query('CREATE TABLE things (name text)');
   // One connection, so that the next statement meets whatever state is left on it.
   const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
-  const options = dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, SILENCE_MS);
+  options = dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, SILENCE_MS);
   source = await new DataSource(options).initialize();
   statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
   transactions = new TypeOrmTransactions(source, statements);
@@ -55,6 +57,19 @@ it('leaves no transaction open on a connection whose statement timed out', async
   }
   await statements.run(INSERT, { name: 'next' });
   expect(await names()).toEqual(['next']);
+});
+
+it('closes an unused connection before it counts as silent', async () => {
+  const poolErrorHandler = vi.fn();
+  const own = await new DataSource({ ...options, poolErrorHandler } as typeof options).initialize();
+  const pool = (own.driver as unknown as { master: pg.Pool }).master;
+  await own.query('SELECT 1');
+  await eventually(
+    () => pool.totalCount,
+    (open) => open === 0,
+  );
+  expect(poolErrorHandler).not.toHaveBeenCalled();
+  await own.destroy();
 });
 
 it('leaves half of the connections to others, however many transactions one user starts', async () => {

@@ -8,8 +8,6 @@ import { clientFor, CONNECT_TIMEOUT_MS } from './postgres-client.js';
 
 /** Closing a connection frees its prepared statements, such as those for past days. */
 const CONNECTION_LIFETIME_S = 3_600;
-/** By default 10 s, and some background tasks run as often: each would open a connection again. */
-const CONNECTION_IDLE_MS = 30_000;
 
 /**
  * TypeORM's connection options: no session state and no start-up parameters (PgBouncer).
@@ -31,10 +29,13 @@ export function dataSourceOptions(config: Config, silenceMs?: number): DataSourc
     extra: {
       Client: clientFor(address),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      idleTimeoutMillis: CONNECTION_IDLE_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_S,
       keepAlive: true,
-      ...(silenceMs !== undefined && { onConnect: forProcess(silenceMs, config) }),
+      ...(silenceMs !== undefined && {
+        // Before it counts as silent. The default is 10 s, and tasks that run as often would open it each time.
+        idleTimeoutMillis: 0.8 * silenceMs,
+        onConnect: forProcess(silenceMs, config),
+      }),
     },
     // Called for an error on an idle connection. The pool has dropped it and will open another.
     poolErrorHandler: () => undefined,
