@@ -1,8 +1,9 @@
 import pg from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { actAs, BusyError, UnavailableError } from '#libs/kernel';
 import {
+  type Config,
   Database,
   dataSourceOptions,
   Log,
@@ -17,7 +18,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 const SILENCE_MS = 200;
 
 let database: TestDatabase;
-let options: ReturnType<typeof dataSourceOptions>;
+let config: Config;
 let source: DataSource;
 let statements: Database;
 let transactions: TypeOrmTransactions;
@@ -26,8 +27,8 @@ beforeAll(async () => {
   database = await createTestDatabase();
   await database.query('CREATE TABLE things (name text)');
   // One connection, so that the next statement meets whatever state is left on it.
-  const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
-  options = dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, SILENCE_MS);
+  config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
+  const options = dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, SILENCE_MS);
   source = await new DataSource(options).initialize();
   statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
   transactions = new TypeOrmTransactions(source, statements);
@@ -61,7 +62,9 @@ it('leaves no transaction open on a connection whose statement timed out', async
 
 it('closes an unused connection before it counts as silent', async () => {
   const poolErrorHandler = vi.fn();
-  const own = await new DataSource({ ...options, poolErrorHandler } as typeof options).initialize();
+  // Long enough for a busy PostgreSQL to end its side.
+  const options = { ...dataSourceOptions(config, 2_000), poolErrorHandler } as DataSourceOptions;
+  const own = await new DataSource(options).initialize();
   const pool = (own.driver as unknown as { master: pg.Pool }).master;
   await own.query('SELECT 1');
   await eventually(
