@@ -842,11 +842,11 @@ SELECT id, account_id AS "accountId", application_id AS "applicationId", event, 
 FROM events WHERE id = $1 AND ($2::bigint IS NULL OR account_id = $2);
 
 -- FIND_FILTERS, prepared as events.filters
-SELECT e.ord::integer AS ord, w.filter
+SELECT e.ord::integer AS ord, w.filter_id AS id, w.filter AS text
 FROM unnest((SELECT $1::bigint[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]))
   WITH ORDINALITY AS e(account_id, application_id, event, resource, ord)
 CROSS JOIN LATERAL (
-  SELECT DISTINCT w.filter FROM (
+  SELECT DISTINCT w.filter_id, w.filter FROM (
       SELECT * FROM webhooks
       WHERE account_id = e.account_id AND application_id IS NULL AND deleted_at IS NULL
       UNION ALL
@@ -854,8 +854,9 @@ CROSS JOIN LATERAL (
       WHERE application_id = e.application_id AND deleted_at IS NULL
     ) w
     WHERE w.enabled AND w.event = e.event
-      AND (w.resource = 'all' OR e.resource = ANY (string_to_array(w.resource, ','))) AND w.filter IS NOT NULL
-) w;
+      AND (w.resource = 'all' OR e.resource = ANY (string_to_array(w.resource, ','))) AND w.filter_id IS NOT NULL
+) w
+ORDER BY ord, id;
 
 -- FIND_KEYS, prepared as events.keys
 SELECT k.account_id AS "accountId", k.event, k.producer_id AS "producerId", k.event_id AS "eventId",
@@ -1731,45 +1732,55 @@ WITH scanned AS (
       AND (account_id, id) < ($4::bigint, least_uuid($6::timestamptz)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
     ORDER BY account_id, id LIMIT 10000
 )
-SELECT id, "applicationId", event, resource, test, "createdAt", NULL AS data, "isLast", matches
+SELECT id, "applicationId", event, resource, test, "createdAt", NULL AS data, NULL::integer AS number,
+  "isLast", matches
 FROM (
-  SELECT *, selected AND NOT (id IN (
+  SELECT *, selected AS matches
+  FROM (
+    SELECT id, account_id, "applicationId", event, resource, test, "createdAt", "isLast", selected AND NOT (id IN (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($7::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($7::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id DESC, id DESC LIMIT 20000
-    )) AS matches FROM scanned OFFSET 0
+    )) AS selected
+    FROM scanned OFFSET 0
+  ) AS candidates
 ) AS found
 WHERE matches OR "isLast" ORDER BY id LIMIT $8::integer;
 
 -- findMissed({"first":20454,"last":20455},{"data":true})
 WITH scanned AS (
-  SELECT *, before < 1048576 AS "isRead",
-    before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
-  FROM (
-    SELECT *, row_number() OVER (ORDER BY account_id, id) AS number,
-      coalesce(sum(size) OVER (ORDER BY account_id, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-    FROM (
-      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
-      FROM (SELECT id, account_id, application_id AS "applicationId", event, resource, test,
+  SELECT id, account_id, application_id AS "applicationId", event, resource, test,
       created_at AS "createdAt", data,
       NOT test AND event = $1 AND ($2::text = 'all' OR resource = ANY (string_to_array($2::text, ','))) AND added < 100
         AND coalesce($3::bigint IS NULL OR application_id = $3, false) AS selected
     FROM events
     WHERE (account_id, id) > ($4::bigint, $5::uuid)
       AND (account_id, id) < ($4::bigint, least_uuid($6::timestamptz)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-    ORDER BY account_id, id LIMIT 10000) AS d
-    ) AS d
-  ) AS d
+    ORDER BY account_id, id LIMIT 10000
 )
-SELECT id, "applicationId", event, resource, test, "createdAt", data, "isLast", matches
+SELECT id, "applicationId", event, resource, test, "createdAt", data, number,
+  "isLast", matches
 FROM (
-  SELECT *, CASE WHEN "isRead" THEN selected AND NOT (id IN (
+  SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches
+  FROM (
+    SELECT *, before < 1048576 AS "isRead",
+    before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
+  FROM (
+    SELECT *, (row_number() OVER (ORDER BY account_id, id))::integer AS number,
+      coalesce(sum(size) OVER (ORDER BY account_id, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT id, account_id, "applicationId", event, resource, test, "createdAt", data, selected AND NOT (id IN (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($7::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($7::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id DESC, id DESC LIMIT 20000
-    )) ELSE false END AS matches FROM scanned OFFSET 0
+    )) AS selected
+    FROM scanned OFFSET 0) AS d
+    ) AS d
+  ) AS d
+  ) AS candidates
 ) AS found
 WHERE matches OR "isLast" ORDER BY id LIMIT $8::integer;
 
@@ -2085,7 +2096,7 @@ SELECT d.account_id AS "accountId", e.occurred_at AS "occurredAt", e.data, w.nam
       SELECT *, before < 1048576 AS "isRead",
     before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
   FROM (
-    SELECT *, row_number() OVER (ORDER BY d.account_id DESC, d.id DESC) AS number,
+    SELECT *, (row_number() OVER (ORDER BY d.account_id DESC, d.id DESC))::integer AS number,
       coalesce(sum(size) OVER (ORDER BY d.account_id DESC, d.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
     FROM (
       SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
@@ -2165,7 +2176,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
       SELECT *, before < 16777216 AS "isRead",
     before < 16777216 AND (number = 10000 OR before + size >= 16777216) AS "isLast"
   FROM (
-    SELECT *, row_number() OVER (ORDER BY d.account_id DESC, d.id DESC) AS number,
+    SELECT *, (row_number() OVER (ORDER BY d.account_id DESC, d.id DESC))::integer AS number,
       coalesce(sum(size) OVER (ORDER BY d.account_id DESC, d.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
     FROM (
       SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
@@ -2378,8 +2389,12 @@ WITH scanned AS (
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY id DESC LIMIT 10000
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
-  SELECT *, selected AS matches FROM scanned
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+FROM (
+  SELECT *, selected AS matches
+  FROM (
+    SELECT * FROM scanned
+  ) AS candidates
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY id DESC LIMIT $10;
@@ -2406,27 +2421,24 @@ WITH scanned AS (
     AND ($10::uuid[] IS NULL OR id = ANY ($10))
   ORDER BY account_id DESC, id DESC LIMIT 10000
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
-  SELECT *, selected AND NOT (id IN (
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+FROM (
+  SELECT *, selected AS matches
+  FROM (
+    SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", "isLast", selected AND NOT (id IN (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($11::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($11::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id DESC, id DESC LIMIT 20000
-    )) AS matches FROM scanned OFFSET 0
+    )) AS selected FROM scanned OFFSET 0
+  ) AS candidates
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $12;
 
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"data":true})
 WITH scanned AS (
-  SELECT *, before < 1048576 AS "isRead",
-    before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
-  FROM (
-    SELECT *, row_number() OVER (ORDER BY "accountId" DESC, id DESC) AS number,
-      coalesce(sum(size) OVER (ORDER BY "accountId" DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-    FROM (
-      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
-      FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
     NOT test
       AND ($1::text IS NULL OR event = $1)
@@ -2444,26 +2456,30 @@ WITH scanned AS (
     AND ($8::timestamptz IS NULL
       OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
-  ORDER BY account_id DESC, id DESC LIMIT 10000) AS d
+  ORDER BY account_id DESC, id DESC LIMIT 10000
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, number, "isLast", matches
+FROM (
+  SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches
+  FROM (
+    SELECT *, before < 1048576 AS "isRead",
+    before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
+  FROM (
+    SELECT *, (row_number() OVER (ORDER BY "accountId" DESC, id DESC))::integer AS number,
+      coalesce(sum(size) OVER (ORDER BY "accountId" DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT * FROM scanned) AS d
     ) AS d
   ) AS d
-)
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, "isLast", matches FROM (
-  SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches FROM scanned
+  ) AS candidates
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $10;
 
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"searches":true})
 WITH scanned AS (
-  SELECT *, before < 16777216 AS "isRead",
-    before < 16777216 AND (number = 10000 OR before + size >= 16777216) AS "isLast"
-  FROM (
-    SELECT *, row_number() OVER (ORDER BY "accountId" DESC, id DESC) AS number,
-      coalesce(sum(size) OVER (ORDER BY "accountId" DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-    FROM (
-      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
-      FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
     NOT test
       AND ($1::text IS NULL OR event = $1)
@@ -2481,12 +2497,23 @@ WITH scanned AS (
     AND ($8::timestamptz IS NULL
       OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
-  ORDER BY account_id DESC, id DESC LIMIT 10000) AS d
+  ORDER BY account_id DESC, id DESC LIMIT 10000
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+FROM (
+  SELECT *, CASE WHEN "isRead" THEN selected AND strpos(data, $10) > 0 ELSE false END AS matches
+  FROM (
+    SELECT *, before < 16777216 AS "isRead",
+    before < 16777216 AND (number = 10000 OR before + size >= 16777216) AS "isLast"
+  FROM (
+    SELECT *, (row_number() OVER (ORDER BY "accountId" DESC, id DESC))::integer AS number,
+      coalesce(sum(size) OVER (ORDER BY "accountId" DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT * FROM scanned) AS d
     ) AS d
   ) AS d
-)
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
-  SELECT *, CASE WHEN "isRead" THEN selected AND strpos(data, $10) > 0 ELSE false END AS matches FROM scanned
+  ) AS candidates
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $11;
@@ -2513,8 +2540,12 @@ WITH scanned AS (
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY account_id DESC, id DESC LIMIT 10000
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
-  SELECT *, selected AS matches FROM scanned
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+FROM (
+  SELECT *, selected AS matches
+  FROM (
+    SELECT * FROM scanned
+  ) AS candidates
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $10;
@@ -2541,8 +2572,12 @@ WITH scanned AS (
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY account_id DESC, id DESC LIMIT 10000
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, "isLast", matches FROM (
-  SELECT *, selected AS matches FROM scanned
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+FROM (
+  SELECT *, selected AS matches
+  FROM (
+    SELECT * FROM scanned
+  ) AS candidates
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $10;

@@ -47,10 +47,15 @@ export class ListReader<Row extends { id: string }> {
       return this.chunkOf(Array.isArray(found) ? { rows: found } : found, wanted);
     };
     const chunk = await readFairly(this.request, read);
-    const count = chunk.ids.length;
-    const fitting = Math.floor((CHUNK_BYTES * count) / Math.max(sizeOf(chunk.texts), 1));
-    this.rows = Math.max(1, Math.min(fitting, 2 * this.rows, MAX_ROWS));
+    this.adapt(chunk.texts);
     return chunk;
+  }
+
+  private adapt(texts: readonly string[]): void {
+    // What nothing was found in says nothing about the size of rows.
+    if (texts.length === 0) return;
+    const fitting = Math.floor((CHUNK_BYTES * texts.length) / Math.max(sizeOf(texts), 1));
+    this.rows = Math.max(1, Math.min(fitting, 2 * this.rows, MAX_ROWS));
   }
 
   /** Discards rows beyond the chunk and reads them again later, because a client may read slowly. */

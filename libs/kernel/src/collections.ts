@@ -1,3 +1,18 @@
+/** Groups items by a key and keeps their order within each group. */
+export function groupBy<Item, Key>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => Key,
+): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
 /** Removes the oldest entries of a map until at most `most` are left. */
 export function evictOldest(map: Map<unknown, unknown>, most: number): void {
   for (const oldest of map.keys()) {

@@ -1,6 +1,6 @@
 export { LRUCache } from 'lru-cache';
 export { actAs, type Actor, AsyncContext, currentActor } from './actor.js';
-export { evictOldest, swapRemove, RoundRobin } from './collections.js';
+export { evictOldest, groupBy, swapRemove, RoundRobin } from './collections.js';
 export { LoopPacer } from './loop-pacer.js';
 export { FairSemaphore } from './fair-semaphore.js';
 export {
@@ -22,6 +22,8 @@ export {
   MAX_RETURNED_BYTES,
   MAX_SCANNED_BYTES,
   MAX_SCANNED_ROWS,
+  type JudgedRow,
+  scanJudged,
   type ScannedRow,
   scanPage,
   type Page,
@@ -39,9 +41,9 @@ export {
   numericIdOf,
 } from './text.js';
 export {
-  eachMember,
   jsonErrorAt,
   jsonText,
+  MemberCursor,
   rawElements,
   RawJson,
   rawMember,
@@ -81,3 +83,4 @@ export {
   wholeNumber,
 } from './validator.js';
 export { parseTime, TIME_RULE, timeOfId } from './time.js';
+export { atOnce, inSlices, type Steps } from './time-slices.js';

@@ -32,10 +32,8 @@ export function jsonText(object: object): string {
  */
 export function rawMember(json: string, name: string): string | undefined {
   let found: string | undefined;
-  eachMember(json, skipBlanks(json, 0), (key, start) => {
-    const end = valueEnd(json, start);
-    if (key === name) found = json.slice(start, end);
-    return end;
+  eachMember(json, (key, text) => {
+    if (key === name) found = text;
   });
   return found;
 }
@@ -64,41 +62,47 @@ export function rawElements(json: string): string[] {
  */
 export function rawMembers(json: string): Map<string, string> {
   const members = new Map<string, string>();
-  eachMember(json, skipBlanks(json, 0), (name, start) => {
-    const end = valueEnd(json, start);
-    members.set(name, json.slice(start, end));
-    return end;
-  });
+  eachMember(json, (name, text) => members.set(name, text));
   return members;
 }
 
-/**
- * Visits the members of an object in a JSON text, which must have passed `JSON.parse`, in their order.
- * @param open where the object begins
- * @param visit gets the name of a member and where its value begins, and returns where it ends
- * @returns where the object ends
- */
-export function eachMember(
-  json: string,
-  open: number,
-  visit: (name: string, start: number) => number,
-): number {
-  let at = open + 1;
-  for (;;) {
-    at = skipBlanks(json, at);
-    const code = json.charCodeAt(at);
-    if (code === CLOSE_BRACE) return at + 1;
-    if (code === COMMA) {
-      at += 1;
-      continue;
+/** Walks through members of objects in a JSON text, which must have passed `JSON.parse`. */
+export class MemberCursor {
+  /** The name of the member, and where its value begins. */
+  name = '';
+  start = 0;
+
+  constructor(private readonly json: string) {}
+
+  /**
+   * Moves to the next member of an object.
+   * @param from behind the opening brace, or behind the value of the member before
+   * @returns false at the end of the object; then, `start` is behind it
+   */
+  next(from: number): boolean {
+    const { json } = this;
+    let at = skipBlanks(json, from);
+    while (json.charCodeAt(at) === COMMA) at = skipBlanks(json, at + 1);
+    if (json.charCodeAt(at) === CLOSE_BRACE) {
+      this.start = at + 1;
+      return false;
     }
-    const keyEnd = stringEnd(json, at);
-    const written = json.slice(at, keyEnd);
+    const end = stringEnd(json, at);
+    const written = json.slice(at + 1, end - 1);
     // Names can contain escapes: {"\u0064ata": …} has a member "data".
-    const key = written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1);
-    at = skipBlanks(json, keyEnd);
-    if (json.charCodeAt(at) === COLON) at = skipBlanks(json, at + 1);
-    at = visit(key, at);
+    this.name = written.includes('\\') ? (JSON.parse(json.slice(at, end)) as string) : written;
+    at = skipBlanks(json, end);
+    this.start = json.charCodeAt(at) === COLON ? skipBlanks(json, at + 1) : at;
+    return true;
+  }
+}
+
+/** Visits the raw texts of the members of a JSON object in their order. */
+function eachMember(json: string, visit: (name: string, text: string) => void): void {
+  const cursor = new MemberCursor(json);
+  for (let at = skipBlanks(json, 0) + 1; cursor.next(at);) {
+    at = valueEnd(json, cursor.start);
+    visit(cursor.name, json.slice(cursor.start, at));
   }
 }
 

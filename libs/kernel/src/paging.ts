@@ -31,26 +31,76 @@ export interface ScannedRow {
   isLast: boolean;
 }
 
+/** A row with data that are judged outside the statement. */
+export interface JudgedRow extends ScannedRow {
+  /** How many rows the statement has read up to this one. */
+  number: number;
+}
+
 /**
  * Finds the rows of a page with statements that read at most {@link MAX_SCANNED_ROWS} rows each.
  * @param parts of the table, in the order of the list; each takes one statement
- * @param isFound judges a row that matches. If it refuses one, the page ends with its statement.
  */
 export async function scanPage<Part, Row extends ScannedRow>(
   limit: number,
   parts: AsyncIterable<Part> | Iterable<Part>,
   scan: (part: Part, limit: number) => Promise<Row[]>,
-  isFound: (row: Row) => boolean = () => true,
 ): Promise<Found<Row>> {
   const rows: Row[] = [];
   for await (const part of parts) {
     const wanted = limit - rows.length;
     const scanned = await scan(part, wanted);
-    rows.push(...scanned.filter((row) => row.matches && isFound(row)));
+    rows.push(...scanned.filter((row) => row.matches));
     const last = scanned.at(-1);
     if (rows.length >= limit) break;
     // Behind as many rows as were wanted, there may be more.
     if (last && (last.isLast || scanned.length >= wanted)) return { rows, stoppedAt: last.id };
+  }
+  return { rows };
+}
+
+/** Statements of a page that each return up to {@link MAX_RETURNED_BYTES}. */
+const MAX_JUDGED_STATEMENTS = MAX_SCANNED_BYTES / MAX_RETURNED_BYTES;
+
+/**
+ * Like {@link scanPage}, if rows are also judged outside the statements. The page ends by what it reads, {@link
+ * MAX_SCANNED_ROWS} or {@link MAX_SCANNED_BYTES}, and not by what is refused.
+ * @param scan reads the rows of a part after the one with this id
+ * @param judge returns what is kept of a row; undefined if nothing
+ */
+export async function scanJudged<
+  Part,
+  Row extends JudgedRow,
+  Kept extends { id: string; data?: string | null },
+>(
+  page: Page,
+  parts: AsyncIterable<Part> | Iterable<Part>,
+  scan: (part: Part, page: Page) => Promise<Row[]>,
+  judge: (row: Row) => Promise<Kept | undefined>,
+): Promise<Found<Kept>> {
+  const rows: Kept[] = [];
+  let { after } = page;
+  let [read, statements, characters] = [0, 0, 0];
+  for await (const part of parts) {
+    for (let limit = page.limit - rows.length; ; limit = MAX_SCANNED_ROWS) {
+      const scanned = await scan(part, { limit, ...(after !== undefined && { after }) });
+      for (const row of scanned) {
+        const kept = row.matches ? await judge(row) : undefined;
+        if (kept === undefined) continue;
+        rows.push(kept);
+        if (rows.length >= page.limit) return { rows };
+        characters += kept.data?.length ?? 0;
+        if (characters >= MAX_RETURNED_BYTES) return { rows, stoppedAt: row.id };
+      }
+      const last = scanned.at(-1);
+      if (!last || !(last.isLast || scanned.length >= limit)) break;
+      read += last.number;
+      statements += 1;
+      if (read >= MAX_SCANNED_ROWS || statements >= MAX_JUDGED_STATEMENTS) {
+        return { rows, stoppedAt: last.id };
+      }
+      after = last.id;
+    }
   }
   return { rows };
 }

@@ -1,4 +1,4 @@
-import { evictOldest, timeOfId } from '#libs/kernel';
+import { evictOldest, groupBy, timeOfId } from '#libs/kernel';
 import { prepared, type Run, type Statement } from '#libs/runtime';
 import { MAX_DAYS_BEFORE } from '../event-kinds/domain/matching.js';
 
@@ -28,14 +28,7 @@ export function withinDays(id: string, first: Day, last: Day = first): string {
 
 /** Groups items by the day of their id and keeps their order within each day. */
 export function byDay<Item>(items: Iterable<Item>, idOf: (item: Item) => string): Map<Day, Item[]> {
-  const days = new Map<Day, Item[]>();
-  for (const item of items) {
-    const day = dayOf(idOf(item));
-    const known = days.get(day);
-    if (known) known.push(item);
-    else days.set(day, [item]);
-  }
-  return days;
+  return groupBy(items, (item) => dayOf(idOf(item)));
 }
 
 /** A statement for one day, prepared under a separate name for each day. */

@@ -73,7 +73,7 @@ export function isLastOf(order: string): string {
 
 /**
  * Limits a scan by the bytes of `data` that have to be read, too: adds `isLast`, and `isRead`, which is false for the rows
- * behind that one. PostgreSQL knows the length of a long text without reading it.
+ * behind that one, and the `number` of each row. PostgreSQL knows the length of a long text without reading it.
  * @param rows at most {@link MAX_SCANNED_ROWS} rows in their order, with `data`, and `selected` if their data count
  * @param order the same order, for its rows
  * @param returns whether the data are not only read, but also returned
@@ -88,7 +88,7 @@ export function withinBytes(
   return `SELECT *, ${isRead} AS "isRead",
     ${isRead} AND (number = ${MAX_SCANNED_ROWS} OR before + size >= ${most}) AS "isLast"
   FROM (
-    SELECT *, row_number() OVER (ORDER BY ${order}) AS number,
+    SELECT *, (row_number() OVER (ORDER BY ${order}))::integer AS number,
       coalesce(sum(size) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
     FROM (
       SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size

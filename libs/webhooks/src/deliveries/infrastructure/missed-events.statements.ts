@@ -1,4 +1,4 @@
-import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
+import { type JudgedRow, MAX_SCANNED_ROWS } from '#libs/kernel';
 import { type RowOf, statement } from '#libs/runtime';
 import { coversSql, type JudgedEvent } from '../../event-kinds/domain/matching.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
@@ -81,8 +81,8 @@ interface MissedValues {
   limit: number;
 }
 
-/** An event without a delivery, which `isMissedBy` has to judge. */
-export type MissedRow = ScannedRow & RowOf<JudgedEvent>;
+/** An event without a delivery, with its data if they are read. */
+export type MissedRow = JudgedRow & RowOf<JudgedEvent>;
 
 /**
  * The next events that a subscription has missed and that can be sent to it, oldest first. Not prepared, because the best
@@ -91,6 +91,7 @@ export type MissedRow = ScannedRow & RowOf<JudgedEvent>;
  */
 export function findMissed(span: Span, { data }: { data: boolean }) {
   const order = 'account_id, id';
+  const head = 'id, account_id, "applicationId", event, resource, test, "createdAt"';
   const rows = `SELECT id, account_id, application_id AS "applicationId", event, resource, test,
       created_at AS "createdAt", ${data ? 'data' : isLastOf(order)},
       NOT test AND event = @event AND ${IS_COVERED} AND added < ${MAX_ADDED}
@@ -99,14 +100,19 @@ export function findMissed(span: Span, { data }: { data: boolean }) {
     WHERE (account_id, id) > (@accountId::bigint, @after::uuid)
       AND (account_id, id) < (@accountId::bigint, least_uuid(@until::timestamptz)) AND ${within('id', span)}
     ORDER BY ${order} LIMIT ${MAX_SCANNED_ROWS}`;
-  const found = isFound([isUntold(span)], { isRead: data });
+  const candidates = `SELECT ${head}, ${data ? 'data' : '"isLast"'}, selected AND ${isUntold(span)} AS selected
+    FROM scanned OFFSET 0`;
   return statement<MissedValues, MissedRow>(`
 WITH scanned AS (
-  ${data ? withinBytes(rows, order, { returns: true }) : rows}
+  ${rows}
 )
-SELECT id, "applicationId", event, resource, test, "createdAt", ${data ? 'data' : 'NULL AS data'}, "isLast", matches
+SELECT id, "applicationId", event, resource, test, "createdAt", ${data ? 'data, number' : 'NULL AS data, NULL::integer AS number'},
+  "isLast", matches
 FROM (
-  SELECT *, ${found} AS matches FROM scanned OFFSET 0
+  SELECT *, ${isFound([], { isRead: data })} AS matches
+  FROM (
+    ${data ? withinBytes(candidates, order, { returns: true }) : candidates}
+  ) AS candidates
 ) AS found
 WHERE matches OR "isLast" ORDER BY id LIMIT @limit::integer`);
 }

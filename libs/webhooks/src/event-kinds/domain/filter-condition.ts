@@ -59,14 +59,21 @@ export type Condition = (value: JsonValue | undefined) => boolean | undefined;
 /** Reports what is wrong with a condition. @param path where, inside the condition */
 type Fail = (problem: Problem, path?: readonly (string | number)[]) => void;
 
+/** Limits of a condition: values of an array, and conditions inside each other with `not`. */
+const MAX_VALUES = 100;
+const MAX_DEPTH = 5;
+
 /** The rules of conditions, for the API's description. */
 export const CONDITION_RULES =
   'A string, number, boolean or null, which the value must be equal to; an array of these, any of which it must be ' +
   'equal to; or an object, all of whose members must hold: `gt`, `gte`, `lt`, `lte` (must be a number), `prefix` ' +
   '(must be a string), `exists` (must be true or false), `not` (a condition). Arrays and objects must not be empty. An ' +
   'element must be a string, number, boolean or null. A number must have an exponent of less than 10 digits, ' +
-  'and a string must not contain U+0000 or lone surrogates.';
+  `and a string must not contain U+0000 or lone surrogates. An array must have at most ${MAX_VALUES} elements, and ` +
+  `conditions must be at most ${MAX_DEPTH} deep.`;
 
+const TOO_MANY: Problem = { code: 'length', says: `must have at most ${MAX_VALUES} elements` };
+const TOO_DEEP: Problem = { code: 'length', says: `is more than ${MAX_DEPTH} conditions deep` };
 const EMPTY: Problem = { code: 'length', says: 'must not be empty' };
 const NO_SCALAR: Problem = { code: 'format', says: 'must be a string, number, boolean or null' };
 const NO_NUMBER: Problem = { code: 'format', says: 'must be a number' };
@@ -81,44 +88,69 @@ export const NOT_STORABLE: Problem = {
   says: 'must not contain U+0000 or lone surrogates',
 };
 
-/** The condition in a JSON text. @param fail is called for each fault; the condition is then of no use */
-export function conditionOf(json: string, fail: Fail): Condition {
+/**
+ * The condition in a JSON text.
+ * @param fail is called for each fault; the condition is then of no use
+ * @param depth how many conditions it is in, with itself
+ */
+export function conditionOf(json: string, fail: Fail, depth = 1): Condition {
+  // Deeper ones are not read.
+  if (depth > MAX_DEPTH) return failed(fail, TOO_DEEP);
   const value = new JsonValue(json);
-  if (value.type === 'object') return allOf(json, fail);
+  if (value.type === 'object') return allOf(json, fail, depth);
   if (value.type !== 'array') return anyOf([value], (problem) => fail(problem));
-  const elements = rawElements(json).map((element) => new JsonValue(element));
-  if (elements.length === 0) fail(EMPTY);
-  return anyOf(elements, (problem, index) => fail(problem, [index]));
+  const elements = rawElements(json);
+  if (elements.length === 0) return failed(fail, EMPTY);
+  if (elements.length > MAX_VALUES) return failed(fail, TOO_MANY);
+  const values = elements.map((element) => new JsonValue(element));
+  return anyOf(values, (problem, index) => fail(problem, [index]));
 }
 
-function allOf(json: string, fail: Fail): Condition {
+function failed(fail: Fail, problem: Problem): Condition {
+  fail(problem);
+  return () => undefined;
+}
+
+function allOf(json: string, fail: Fail, depth: number): Condition {
   const members = [...rawMembers(json)];
   if (members.length === 0) fail(EMPTY);
   const conditions = members.map(([name, given]) => {
     const operator = OPERATORS.get(name);
     const failInside: Fail = (problem, path = []) => fail(problem, [name, ...path]);
-    if (operator) return operator(new JsonValue(given), failInside);
+    if (operator) return operator(new JsonValue(given), failInside, depth);
     const says = `is none of ${[...OPERATORS.keys()].join(', ')}`;
-    failInside({ code: 'not_allowed', says });
-    return () => undefined;
+    return failed(failInside, { code: 'not_allowed', says });
   });
+  const [only] = conditions;
+  if (only && conditions.length === 1) return only;
   return (value) => {
     const verdicts = conditions.map((condition) => condition(value));
     return verdicts.includes(undefined) ? undefined : !verdicts.includes(false);
   };
 }
 
+/** Separates the keys of values: no value of a filter has it. */
+const SEPARATOR = '\0';
+
 /** Every value can be compared with null, and others with their own type. */
 function anyOf(elements: readonly JsonValue[], fail: (problem: Problem, index: number) => void) {
-  const types = new Set(elements.map(({ type }) => type));
-  const keys = new Set(elements.map(({ key }) => key));
   elements.forEach((element, index) => {
     const problem = problemOf(element);
     if (problem) fail(problem, index);
   });
-  return (value: JsonValue | undefined): boolean | undefined => {
+  return isOneOf(
+    new Set(elements.map(({ type }) => type)),
+    // A text takes a tenth of the memory of a set, and is searched about as fast.
+    SEPARATOR + elements.map(({ key }) => key + SEPARATOR).join(''),
+  );
+}
+
+function isOneOf(types: ReadonlySet<JsonValue['type']>, keys: string): Condition {
+  return (value) => {
     if (!value) return undefined;
-    if (keys.has(value.key)) return true;
+    const { key } = value;
+    const isPossible = key.length < keys.length && !key.includes(SEPARATOR);
+    if (isPossible && keys.includes(SEPARATOR + key + SEPARATOR)) return true;
     return types.has('null') || types.has(value.type) ? false : undefined;
   };
 }
@@ -134,7 +166,7 @@ function isTooLarge({ json }: JsonValue): boolean {
   return Math.abs(exponentOf(json)) >= MAX_EXPONENT;
 }
 
-type Operator = (given: JsonValue, fail: Fail) => Condition;
+type Operator = (given: JsonValue, fail: Fail, depth: number) => Condition;
 
 const OPERATORS = new Map<string, Operator>([
   ['gt', comparison((order) => order > 0)],
@@ -145,20 +177,21 @@ const OPERATORS = new Map<string, Operator>([
     'prefix',
     (given, fail) => {
       const prefix = textOf(given, fail);
-      return ofType('string', (value) => value.text.startsWith(prefix));
+      return (value) => (value?.type === 'string' ? value.text.startsWith(prefix) : undefined);
     },
   ],
   [
     'exists',
     (given, fail) => {
       if (given.type !== 'boolean') fail(NO_BOOLEAN);
-      return (value) => (value !== undefined) === (given.json === 'true');
+      const exists = given.json === 'true';
+      return (value) => (value !== undefined) === exists;
     },
   ],
   [
     'not',
-    (given, fail) => {
-      const condition = conditionOf(given.json, fail);
+    (given, fail, depth) => {
+      const condition = conditionOf(given.json, fail, depth + 1);
       return (value) => {
         const verdict = condition(value);
         return verdict === undefined ? undefined : !verdict;
@@ -172,12 +205,9 @@ function comparison(holds: (order: number) => boolean): Operator {
     if (given.type !== 'number') fail(NO_NUMBER);
     else if (isTooLarge(given)) fail(TOO_LARGE);
     const { number } = given;
-    return ofType('number', (value) => holds(compareNumbers(value.number, number)));
+    return (value) =>
+      value?.type === 'number' ? holds(compareNumbers(value.number, number)) : undefined;
   };
-}
-
-function ofType(type: JsonValue['type'], holds: (value: JsonValue) => boolean): Condition {
-  return (value) => (value?.type === type ? holds(value) : undefined);
 }
 
 function textOf(given: JsonValue, fail: Fail): string {

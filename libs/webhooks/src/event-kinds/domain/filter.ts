@@ -5,16 +5,16 @@ import {
   type Problem,
   rawElements,
   rawMembers,
+  type Steps,
   typed,
   type Validator,
   validatorOf,
 } from '#libs/kernel';
 import { type Condition, CONDITION_RULES, conditionOf, NOT_STORABLE } from './filter-condition.js';
-import { PathScan } from './filter-scan.js';
+import { isPath, MAX_NAMES, PATH_PATTERN, PathScan } from './filter-scan.js';
 
-/** Limits of a filter: members, names in a path, bytes of its text. */
+/** Limits of a filter: members, and bytes of its text. */
 const MAX_MEMBERS = 10;
-const MAX_NAMES = 5;
 const MAX_BYTES = 4 << 10;
 
 /**
@@ -40,9 +40,10 @@ export class Filter {
   }
 
   /** Whether the data of an event meet the filter. @param data JSON text */
-  matches(data: string): boolean {
-    this.compiled ??= new Filters([this]);
-    return this.compiled.judge(data)[0] === true;
+  *matches(data: string): Steps<boolean> {
+    this.compiled ??= yield* Filters.of([this]);
+    const [verdict] = yield* this.compiled.judge(data);
+    return verdict === true;
   }
 
   /** Filters with the same text are equal. */
@@ -53,22 +54,37 @@ export class Filter {
 
 /** Several filters, which read the data of an event together. */
 export class Filters {
-  private readonly scan: PathScan;
-  private readonly conditions: Condition[][];
+  private constructor(
+    private readonly scan: PathScan,
+    /** Of each filter. */
+    private readonly conditions: readonly Condition[][],
+  ) {}
 
-  constructor(filters: readonly Filter[]) {
-    const members = filters.map(({ text }) => [...rawMembers(text)]);
-    this.scan = new PathScan(members.flatMap((of) => of.map(([path]) => path)));
-    this.conditions = members.map((of) => of.map(([, json]) => conditionOf(json, isValid)));
+  static *of(filters: readonly Filter[]): Steps<Filters> {
+    const paths: string[] = [];
+    const conditions: Condition[][] = [];
+    for (const { text } of filters) {
+      const all: Condition[] = [];
+      for (const [path, json] of rawMembers(text)) {
+        paths.push(path);
+        all.push(conditionOf(json, isValid));
+        yield;
+      }
+      conditions.push(all);
+    }
+    return new Filters(new PathScan(paths), conditions);
   }
 
   /** Whether the data of an event meet each filter. @param data JSON text */
-  judge(data: string): boolean[] {
-    const values = this.scan.valuesIn(data).values();
-    return this.conditions.map((all) => {
-      const verdicts = all.map((condition) => condition(values.next().value));
-      return verdicts.every((verdict) => verdict === true);
-    });
+  *judge(data: string): Steps<boolean[]> {
+    const values = (yield* this.scan.valuesIn(data)).values();
+    const verdicts: boolean[] = [];
+    for (const all of this.conditions) {
+      const ofMembers = all.map((condition) => condition(values.next().value));
+      verdicts.push(ofMembers.every((verdict) => verdict === true));
+      yield;
+    }
+    return verdicts;
   }
 }
 
@@ -82,7 +98,7 @@ const TEXT = typed(
   {
     type: 'object',
     maxProperties: MAX_MEMBERS,
-    propertyNames: { pattern: `^[^.]+(?:\\.[^.]+){0,${MAX_NAMES - 1}}$` },
+    propertyNames: { pattern: PATH_PATTERN },
     additionalProperties: { description: CONDITION_RULES },
   },
 ).and(
@@ -118,11 +134,6 @@ function problemsOf(members: readonly [path: string, json: string][]): Problem[]
     conditionOf(json, (problem, at = []) => problems.push({ ...problem, path: at }));
     return inside(path, problems);
   });
-}
-
-function isPath(path: string): boolean {
-  const names = path.split('.');
-  return names.length <= MAX_NAMES && !names.includes('');
 }
 
 /** The same JSON text without blanks and repeated members. Numbers stay as they were written. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Filter } from './filter.js';
-import { isMissedBy, mismatchOf, unmatchedReason } from './matching.js';
+import { atOnce } from '#libs/kernel';
+import { isMissedBy, mismatchOf, unmatchedReasons } from './matching.js';
 
 const event = {
   event: 'cdrCreated',
@@ -33,7 +34,20 @@ it.each([
   ['changed_later', {}],
   ['changed_later', { resource: 'all' }],
 ] as const)('gives the reason %s for a subscription with %o', (reason, change) => {
-  expect(unmatchedReason(event, { ...matching, ...change })).toBe(reason);
+  expect(atOnce(unmatchedReasons(event, [{ ...matching, ...change }]))).toEqual([reason]);
+});
+
+it('gives each of several subscriptions its own reason', () => {
+  const subscriptions = [
+    { filter: longer },
+    { filter: asLong },
+    { enabled: false, filter: longer },
+    { filter: null },
+    { filter: longer },
+  ].map((change) => ({ ...matching, ...change }));
+  expect(atOnce(unmatchedReasons(event, subscriptions))).toEqual([
+    ...['filter', 'changed_later', 'disabled', 'changed_later', 'filter'],
+  ]);
 });
 
 it.each([
@@ -49,13 +63,13 @@ it.each([
 ] as const)('finds the mismatch %s of a subscription with %o', (mismatch, change) => {
   const ofApplication = { ...event, applicationId: '5', test: false };
   const webhook = { ...matching, applicationId: null, ...change };
-  expect(mismatchOf(ofApplication, webhook)).toBe(mismatch);
-  expect(mismatchOf({ ...ofApplication, test: true }, webhook)).toBe('test');
+  expect(atOnce(mismatchOf(ofApplication, webhook))).toBe(mismatch);
+  expect(atOnce(mismatchOf({ ...ofApplication, test: true }, webhook))).toBe('test');
 });
 
 it('misses no event that the filter of the subscription excludes', () => {
   const missing = { ...matching, id: '1', accountId: '2', applicationId: null };
   const accepted = { ...event, test: false };
-  expect(isMissedBy({ ...missing, filter: asLong }, accepted)).toBe(true);
-  expect(isMissedBy({ ...missing, filter: longer }, accepted)).toBe(false);
+  expect(atOnce(isMissedBy({ ...missing, filter: asLong }, accepted))).toBe(true);
+  expect(atOnce(isMissedBy({ ...missing, filter: longer }, accepted))).toBe(false);
 });

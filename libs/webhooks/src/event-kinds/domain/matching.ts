@@ -1,4 +1,5 @@
-import type { Filter } from './filter.js';
+import type { Steps } from '#libs/kernel';
+import { type Filter, Filters } from './filter.js';
 import { ALL_RESOURCES, type EventKind, type EventResource, isNoticeKind } from './event-kinds.js';
 
 /**
@@ -45,24 +46,27 @@ export type Mismatch =
   'created_much_later' | 'other_application' | 'other_event' | 'other_resource' | 'filter' | 'test';
 
 /** Why an event cannot be sent to a subscription of its account; undefined if it can, once that is switched on. */
-export function mismatchOf(
+export function* mismatchOf(
   event: JudgedEvent,
   subscription: Omit<MatchedSubscription, 'enabled'>,
-): Mismatch | undefined {
+): Steps<Mismatch | undefined> {
   if (event.test) return 'test';
   const { applicationId, createdAt } = subscription;
   if (applicationId !== null && applicationId !== event.applicationId) return 'other_application';
   const msBefore = createdAt.getTime() - event.createdAt.getTime();
   if (msBefore > MAX_DAYS_BEFORE * DAY_MS) return 'created_much_later';
-  return contentMismatch(event, subscription);
+  const mismatch = kindMismatch(event, subscription);
+  if (mismatch) return mismatch;
+  const { filter } = subscription;
+  return filter && !(yield* filter.matches(event.data ?? '{}')) ? 'filter' : undefined;
 }
 
 /**
  * Whether a subscription has missed an event of its account of which it has no delivery. Statements only select what may
  * be missed, so that each event is judged here.
  */
-export function isMissedBy(subscription: MissingSubscription, event: JudgedEvent): boolean {
-  return mismatchOf(event, subscription) === undefined && !isAbout(subscription.id, event);
+export function* isMissedBy(subscription: MissingSubscription, event: JudgedEvent): Steps<boolean> {
+  return (yield* mismatchOf(event, subscription)) === undefined && !isAbout(subscription.id, event);
 }
 
 /** Whether {@link isMissedBy} needs the data of events. */
@@ -81,13 +85,12 @@ export function earliestMissed({ createdAt }: MissingSubscription): Date {
   return new Date(createdAt.getTime() - MAX_DAYS_BEFORE * DAY_MS);
 }
 
-function contentMismatch(
-  { event, resource, data = '{}' }: Pick<JudgedEvent, 'event' | 'resource' | 'data'>,
-  subscription: Pick<MatchedSubscription, 'event' | 'resource' | 'filter'>,
-): 'other_event' | 'other_resource' | 'filter' | undefined {
+function kindMismatch(
+  { event, resource }: Pick<JudgedEvent, 'event' | 'resource'>,
+  subscription: Pick<MatchedSubscription, 'event' | 'resource'>,
+): 'other_event' | 'other_resource' | undefined {
   if (subscription.event !== event) return 'other_event';
-  if (!covers(subscription.resource, resource)) return 'other_resource';
-  return subscription.filter?.matches(data) === false ? 'filter' : undefined;
+  return covers(subscription.resource, resource) ? undefined : 'other_resource';
 }
 
 /** Whether the resources of a subscription include this one. */
@@ -125,16 +128,31 @@ export type UnmatchedReason =
   'other_event' | 'other_resource' | 'created_later' | 'disabled' | 'filter' | 'changed_later';
 
 /**
- * Why a subscription of the event's account or application has no delivery of it. Kind and resource come first: a
+ * Why subscriptions of the event's account or application have no delivery of it. Kind and resource come first: a
  * subscription for others would not have been told even if it had existed and been on.
  */
-export function unmatchedReason(
-  event: Pick<JudgedEvent, 'event' | 'resource' | 'createdAt' | 'data'>,
+export function* unmatchedReasons(
+  event: Pick<JudgedEvent, 'event' | 'resource' | 'createdAt'> & { data: string },
+  subscriptions: readonly Omit<MatchedSubscription, 'applicationId'>[],
+): Steps<UnmatchedReason[]> {
+  const reasons = subscriptions.map((subscription) => reasonBesideData(event, subscription));
+  const filters = subscriptions.flatMap(({ filter }, index) =>
+    reasons[index] === undefined && filter ? [filter] : [],
+  );
+  // Together, so that the data are read once.
+  const verdicts = (yield* (yield* Filters.of(filters)).judge(event.data)).values();
+  return subscriptions.map(({ filter }, index) => {
+    const isExcluded = reasons[index] === undefined && filter && verdicts.next().value !== true;
+    return reasons[index] ?? (isExcluded === true ? 'filter' : 'changed_later');
+  });
+}
+
+function reasonBesideData(
+  event: Pick<JudgedEvent, 'event' | 'resource' | 'createdAt'>,
   subscription: Omit<MatchedSubscription, 'applicationId'>,
-): UnmatchedReason {
-  const mismatch = contentMismatch(event, subscription);
-  if (mismatch !== undefined && mismatch !== 'filter') return mismatch;
+): UnmatchedReason | undefined {
+  const mismatch = kindMismatch(event, subscription);
+  if (mismatch) return mismatch;
   if (subscription.createdAt > event.createdAt) return 'created_later';
-  if (!subscription.enabled) return 'disabled';
-  return mismatch ?? 'changed_later';
+  return subscription.enabled ? undefined : 'disabled';
 }

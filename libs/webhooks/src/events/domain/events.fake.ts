@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Found, Page } from '#libs/kernel';
+import { atOnce, type Found, type Page } from '#libs/kernel';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
 import { FakeDeliveryStore } from '../../deliveries/domain/delivery-store.fake.js';
 import {
@@ -81,7 +81,7 @@ export class FakeEventReader extends EventReader {
           (producerId === undefined || one.producerId === producerId) &&
           (unmatched === undefined || this.isUnmatched(one) === unmatched) &&
           one.data.includes(contains) &&
-          (!missedBy || (isMissedBy(missedBy, one) && !this.isTold(one, missedBy))) &&
+          (!missedBy || (atOnce(isMissedBy(missedBy, one)) && !this.isTold(one, missedBy))) &&
           (since === undefined || one.createdAt >= since) &&
           (until === undefined || one.createdAt < until),
       );

@@ -3,6 +3,7 @@ import {
   AuditTrail,
   DomainError,
   type Found,
+  inSlices,
   isUuid,
   NotFoundError,
   type Page,
@@ -28,7 +29,7 @@ import {
   type Mismatch,
   mismatchOf,
   type UnmatchedReason,
-  unmatchedReason,
+  unmatchedReasons,
 } from '../../event-kinds/domain/matching.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
@@ -165,7 +166,7 @@ export class EventsService {
     const event = await this.get(id, accountId, { lock: true });
     const webhook = await this.webhookOf(accountId, webhookId);
     if (!webhook.enabled) throw new SubscriptionInactiveError();
-    const mismatch = mismatchOf(event, webhook);
+    const mismatch = await inSlices(accountId, mismatchOf(event, webhook));
     if (mismatch) throw new EventNotMatchingError(mismatch);
     const existing = (await this.reader.deliveryIdsOf(id, [webhookId])).get(webhookId);
     if (existing !== undefined) throw new DeliveryExistsError(existing);
@@ -196,8 +197,8 @@ export class EventsService {
       event.id,
       audience.map(({ id }) => id),
     );
-    return audience
-      .filter(({ id }) => !told.has(id) && !isAbout(id, event))
-      .map((webhook) => ({ webhookId: webhook.id, reason: unmatchedReason(event, webhook) }));
+    const untold = audience.filter(({ id }) => !told.has(id) && !isAbout(id, event));
+    const reasons = await inSlices(event.accountId, unmatchedReasons(event, untold));
+    return untold.map(({ id }, index) => ({ webhookId: id, reason: reasons[index]! }));
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MAX_SCANNED_BYTES } from '#libs/kernel';
+import { inSlices, MAX_SCANNED_BYTES } from '#libs/kernel';
 import type { Filter } from '../../event-kinds/domain/filter.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 import { type EventHead, EventReader } from './event.js';
@@ -52,7 +52,7 @@ export class FilterPreviewsService {
       const { rows, stoppedAt } = await this.reader.list(accountId, asked, page);
       for (const { data = '', ...head } of rows) {
         bytes += data.length;
-        if (filter && !filter.matches(data)) continue;
+        if (filter && !(await inSlices(accountId, filter.matches(data)))) continue;
         preview.matching += 1;
         if (preview.examples.length < MAX_SHOWN) preview.examples.push(head);
       }

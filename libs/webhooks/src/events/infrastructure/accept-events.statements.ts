@@ -249,14 +249,15 @@ export const FIND_FILTERS = prepared<
     events: string[];
     resources: string[];
   },
-  { ord: number; filter: string }
+  { ord: number; id: string; text: string }
 >(
   'events.filters',
   `
-SELECT e.ord::integer AS ord, w.filter
+SELECT e.ord::integer AS ord, w.filter_id AS id, w.filter AS text
 FROM ${rowsFrom({ accountIds: 'bigint', applicationIds: 'bigint', events: 'text', resources: 'text' })}
   WITH ORDINALITY AS e(account_id, application_id, event, resource, ord)
 CROSS JOIN LATERAL (
-  SELECT DISTINCT w.filter ${fromMatching('e')} AND w.filter IS NOT NULL
-) w`,
+  SELECT DISTINCT w.filter_id, w.filter ${fromMatching('e')} AND w.filter_id IS NOT NULL
+) w
+ORDER BY ord, id`,
 );

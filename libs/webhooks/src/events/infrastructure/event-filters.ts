@@ -1,13 +1,11 @@
-import { setImmediate } from 'node:timers/promises';
+import { groupBy, inSlices } from '#libs/kernel';
 import type { Run } from '#libs/runtime';
 import type { ReportedEvent } from '../domain/event.js';
 import { FIND_FILTERS } from './accept-events.statements.js';
 import { FilterSet, KnownFilters } from './known-filters.js';
 
-/** Characters of data that are judged before other work goes on. */
-const MOST_AT_ONCE = 64 << 10;
 /** How many sets of filters are read at once: each has at most twenty of 4 KB. */
-const MOST_READ = 50;
+const MOST_READ = 10;
 
 /** An event that was not stored, because its filters were not all known. */
 export interface HeldEvent {
@@ -29,62 +27,66 @@ export class EventFilters {
 
   /** Judges by the filters that are known; undefined if there are none. */
   judge(events: readonly ReportedEvent[]): Promise<Verdicts[]> | undefined {
-    if (this.known.isEmpty) return undefined;
-    return judgeEach(events, (event) => this.known.get(audienceOf(event)));
+    return this.known.isEmpty ? undefined : this.judgeKnown(events);
   }
 
-  /** Judges by the present filters, and remembers them. */
-  async learn(held: readonly HeldEvent[]): Promise<Verdicts[]> {
-    const audiences = [...new Map(held.map((each) => [audienceOf(each.event), each]))];
-    const verdicts: Verdicts[] = held.map(() => undefined);
-    for (let from = 0; from < audiences.length; from += MOST_READ) {
-      const sets = await this.read(audiences.slice(from, from + MOST_READ));
-      const judged = await judgeEach(
-        held.map(({ event }) => event),
-        (event) => sets.get(audienceOf(event)),
-      );
-      judged.forEach((given, index) => (verdicts[index] ??= given));
+  private async judgeKnown(events: readonly ReportedEvent[]): Promise<Verdicts[]> {
+    const verdicts: Verdicts[] = [];
+    for (const event of events) {
+      const known = this.known.get(audienceOf(event));
+      verdicts.push(known && (await judged(event, known.accountId, known.set)));
     }
     return verdicts;
   }
 
-  /** Audiences without filters are left out. */
-  private async read(audiences: readonly [string, HeldEvent][]): Promise<Map<string, FilterSet>> {
-    const all = audiences.map(([, held]) => held);
+  /** Judges by the present filters, and remembers them. */
+  async learn(held: readonly HeldEvent[]): Promise<Verdicts[]> {
+    const verdicts: Verdicts[] = held.map(() => undefined);
+    const byAudience = groupBy(held.keys(), (index) => audienceOf(held[index]!.event));
+    const audiences = [...byAudience];
+    for (let from = 0; from < audiences.length; from += MOST_READ) {
+      const some = audiences.slice(from, from + MOST_READ);
+      const found = await this.find(some.map(([, [first]]) => held[first!]!));
+      for (const [at, [audience, indexes]] of some.entries()) {
+        const filters = found.get(at + 1);
+        if (!filters) continue;
+        const { accountId } = held[indexes[0]!]!;
+        const set = await this.setOf(audience, accountId, filters);
+        for (const index of indexes) {
+          verdicts[index] = await judged(held[index]!.event, accountId, set);
+        }
+      }
+    }
+    return verdicts;
+  }
+
+  /** The filters that some events could meet, by the position of the event, from 1. */
+  private async find(held: readonly HeldEvent[]) {
     const rows = await this.run(FIND_FILTERS, {
-      accountIds: all.map(({ accountId }) => accountId),
-      applicationIds: all.map(({ event }) => event.applicationId),
-      events: all.map(({ event }) => event.event),
-      resources: all.map(({ event }) => event.resource),
+      accountIds: held.map(({ accountId }) => accountId),
+      applicationIds: held.map(({ event }) => event.applicationId),
+      events: held.map(({ event }) => event.event),
+      resources: held.map(({ event }) => event.resource),
     });
-    const sets = new Map<string, FilterSet>();
-    audiences.forEach(([audience, { accountId }], index) => {
-      const texts = rows.flatMap(({ ord, filter }) => (ord === index + 1 ? [filter] : []));
-      if (texts.length === 0) return;
-      const set = new FilterSet(texts);
-      sets.set(audience, set);
-      this.known.set(audience, accountId, set);
-    });
-    return sets;
+    return groupBy(rows, ({ ord }) => ord);
+  }
+
+  /** Compiles filters, unless they are the known ones. */
+  private async setOf(
+    audience: string,
+    accountId: string,
+    filters: readonly { id: string; text: string }[],
+  ): Promise<FilterSet> {
+    const known = this.known.get(audience)?.set;
+    if (known?.hasIds(filters.map(({ id }) => id)) === true) return known;
+    const set = await inSlices(accountId, FilterSet.of(filters));
+    this.known.set(audience, accountId, set);
+    return set;
   }
 }
 
-async function judgeEach(
-  events: readonly ReportedEvent[],
-  setOf: (event: ReportedEvent) => FilterSet | undefined,
-): Promise<Verdicts[]> {
-  const verdicts: Verdicts[] = [];
-  let characters = 0;
-  for (const event of events) {
-    const set = setOf(event);
-    if (set) characters += event.data.length;
-    if (characters > MOST_AT_ONCE) {
-      await setImmediate();
-      characters = event.data.length;
-    }
-    verdicts.push(set?.verdictsOn(event.data));
-  }
-  return verdicts;
+function judged({ data }: ReportedEvent, accountId: string, set: FilterSet): Promise<string> {
+  return inSlices(accountId, set.verdictsOn(data));
 }
 
 /** Names the subscriptions that could get an event. */

@@ -1,4 +1,4 @@
-import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
+import { type JudgedRow, MAX_SCANNED_ROWS } from '#libs/kernel';
 import { type RowOf, statement } from '#libs/runtime';
 import { IS_COVERED, isUntold } from '../../deliveries/infrastructure/missed-events.statements.js';
 import {
@@ -96,13 +96,22 @@ export function listEvents(span: Span, list: EventsListed) {
       OR (created_at < @until AND id < least_uuid(@until + interval '1 ms')))
     AND (@ids::uuid[] IS NULL OR id = ANY (@ids))
   ORDER BY ${order} LIMIT ${MAX_SCANNED_ROWS}`;
-  const conditions = [...(searches ? [CONTAINS] : []), ...(missed ? [isUntold(span)] : [])];
-  return statement<EventsPage, RowOf<EventHead> & ScannedRow>(`
+  const isLast = readsData ? 'data' : '"isLast"';
+  // Only the data of events that were not told count as read.
+  const candidates = missed
+    ? `SELECT ${NAMES}, ${isLast}, selected AND ${isUntold(span)} AS selected FROM scanned OFFSET 0`
+    : 'SELECT * FROM scanned';
+  const found = isFound(searches ? [CONTAINS] : [], { isRead: readsData });
+  return statement<EventsPage, RowOf<EventHead> & JudgedRow>(`
 WITH scanned AS (
-  ${readsData ? withinBytes(rows, orderOfNames, { returns: data }) : rows}
+  ${rows}
 )
-SELECT ${NAMES}, ${data ? 'data' : 'NULL AS data'}, "isLast", matches FROM (
-  SELECT *, ${isFound(conditions, { isRead: readsData })} AS matches FROM scanned${missed ? ' OFFSET 0' : ''}
+SELECT ${NAMES}, ${data ? 'data' : 'NULL AS data'}, ${data ? 'number' : 'NULL::integer AS number'}, "isLast", matches
+FROM (
+  SELECT *, ${found} AS matches
+  FROM (
+    ${readsData ? withinBytes(candidates, orderOfNames, { returns: data }) : candidates}
+  ) AS candidates
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY ${orderOfNames} LIMIT @limit`);

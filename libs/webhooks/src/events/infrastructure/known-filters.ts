@@ -1,31 +1,57 @@
+import type { Steps } from '#libs/kernel';
 import { Filter, Filters } from '../../event-kinds/domain/filter.js';
 import { verdictsOf } from './accept-events.statements.js';
 
-/** Bytes of filters to remember, about: of all accounts, and of one, which has room for three of the largest sets. */
+/** Bytes of filters to remember. */
 const MOST = 16 << 20;
-const MOST_OF_ACCOUNT = 2 << 20;
-/** About what a set of filters takes, and each character of its text. */
-const BYTES = { set: 200, character: 8 };
+/**
+ * What a set of filters takes in memory: itself, each filter, each character, each operator and name of a path.
+ * known-filters.spec.ts measures sets of many shapes.
+ */
+const BYTES = { set: 1_800, filter: 250, character: 4, colon: 250, dot: 450 };
 /** Filters are read again after this long, or those that were removed would be judged for ever. */
 const KNOWN_FOR_MS = 600_000;
 
+/** A filter, and an id that changes with it. */
+interface IdentifiedFilter {
+  id: string;
+  text: string;
+}
+
 /** The filters of the subscriptions that could get an event. */
 export class FilterSet {
-  readonly bytes: number;
-  private readonly ids: string[];
-  private readonly filters: Filters;
+  private constructor(
+    private readonly ids: readonly string[],
+    private readonly filters: Filters,
+    readonly bytes: number,
+  ) {}
 
-  constructor(texts: readonly string[]) {
-    const filters = texts.map((text) => new Filter(text));
-    this.bytes = texts.reduce((sum, { length }) => sum + BYTES.character * length, BYTES.set);
-    this.ids = filters.map(({ id }) => id);
-    this.filters = new Filters(filters);
+  static *of(given: readonly IdentifiedFilter[]): Steps<FilterSet> {
+    const filters = yield* Filters.of(given.map(({ text }) => new Filter(text)));
+    const bytes = given.reduce((sum, { text }) => sum + bytesOf(text), BYTES.set);
+    return new FilterSet(
+      given.map(({ id }) => id),
+      filters,
+      bytes,
+    );
+  }
+
+  /** Whether these are its filters, in their order. */
+  hasIds(ids: readonly string[]): boolean {
+    return ids.length === this.ids.length && ids.every((id, index) => id === this.ids[index]);
   }
 
   /** @param data JSON text */
-  verdictsOn(data: string): string {
-    return verdictsOf(this.ids, this.filters.judge(data));
+  *verdictsOn(data: string): Steps<string> {
+    return verdictsOf(this.ids, yield* this.filters.judge(data));
   }
+}
+
+/** Each path and each operator is followed by a colon, and names of a path are joined by dots. */
+function bytesOf(text: string): number {
+  const count = (character: string) => text.split(character).length - 1;
+  const parts = BYTES.colon * count(':') + BYTES.dot * count('.');
+  return BYTES.filter + BYTES.character * text.length + parts;
 }
 
 interface Known {
@@ -35,15 +61,20 @@ interface Known {
   until: number;
 }
 
+/** The known filters of an account. */
+interface Account {
+  /** Oldest first. */
+  audiences: Set<string>;
+  bytes: number;
+}
+
 /**
- * Filters by the audience of events: the subscriptions that could get them. Forgets the oldest ones, and first those of the
- * same account, so that the many filters of one account do not replace those of others.
+ * Filters by the audience of events: the subscriptions that could get them. If they become too many, forgets the oldest
+ * ones of the account that has the most, so that no account can replace the few filters of others.
  */
 export class KnownFilters {
-  /** Oldest first. */
   private readonly byAudience = new Map<string, Known>();
-  private readonly audiencesOf = new Map<string, Set<string>>();
-  private readonly bytesOf = new Map<string, number>();
+  private readonly accounts = new Map<string, Account>();
   private bytes = 0;
 
   /** @param now ms of a monotonic clock */
@@ -53,9 +84,9 @@ export class KnownFilters {
     return this.byAudience.size === 0;
   }
 
-  get(audience: string): FilterSet | undefined {
+  get(audience: string): Known | undefined {
     const known = this.byAudience.get(audience);
-    if (!known || this.now() < known.until) return known?.set;
+    if (!known || this.now() < known.until) return known;
     this.forget(audience);
     return undefined;
   }
@@ -63,35 +94,34 @@ export class KnownFilters {
   set(audience: string, accountId: string, set: FilterSet): void {
     this.forget(audience);
     this.byAudience.set(audience, { set, accountId, until: this.now() + KNOWN_FOR_MS });
-    const audiences = this.audiencesOf.get(accountId) ?? new Set();
-    this.audiencesOf.set(accountId, audiences.add(audience));
-    this.count(accountId, set.bytes);
-    while (this.bytesOf.get(accountId)! > MOST_OF_ACCOUNT) this.forgetFirst(audiences);
-    while (this.bytes > MOST) this.forgetFirst(this.byAudience.keys());
+    const account = this.accounts.get(accountId) ?? { audiences: new Set(), bytes: 0 };
+    this.accounts.set(accountId, account);
+    account.audiences.add(audience);
+    this.count(account, set.bytes);
+    while (this.bytes > MOST) {
+      const [oldest] = this.largest().audiences;
+      this.forget(oldest!);
+    }
   }
 
-  private forgetFirst(audiences: Iterable<string>): void {
-    const [first] = audiences;
-    if (first !== undefined) this.forget(first);
+  private largest(): Account {
+    return [...this.accounts.values()].reduce((one, other) =>
+      other.bytes > one.bytes ? other : one,
+    );
   }
 
   private forget(audience: string): void {
     const known = this.byAudience.get(audience);
     if (!known) return;
-    const { accountId, set } = known;
+    const account = this.accounts.get(known.accountId)!;
     this.byAudience.delete(audience);
-    this.audiencesOf.get(accountId)!.delete(audience);
-    this.count(accountId, -set.bytes);
+    account.audiences.delete(audience);
+    this.count(account, -known.set.bytes);
+    if (account.audiences.size === 0) this.accounts.delete(known.accountId);
   }
 
-  private count(accountId: string, bytes: number): void {
+  private count(account: Account, bytes: number): void {
+    account.bytes += bytes;
     this.bytes += bytes;
-    const left = (this.bytesOf.get(accountId) ?? 0) + bytes;
-    if (left > 0) {
-      this.bytesOf.set(accountId, left);
-    } else {
-      this.bytesOf.delete(accountId);
-      this.audiencesOf.delete(accountId);
-    }
   }
 }

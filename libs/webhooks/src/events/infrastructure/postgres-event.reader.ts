@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Found, scanPage, type Page } from '#libs/kernel';
+import { type Found, inSlices, type Page, scanJudged, scanPage } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
 import {
@@ -63,18 +63,19 @@ export class PostgresEventReader extends EventReader {
       ? spansOf([...byDay(ids, (id) => id).keys()], days)
       : newestFirst(this.transactions.query, 'events', days, daysListed(asked, page.after));
     const isOwned = accountId !== undefined;
+    const isJudged = missedBy !== undefined && isJudgedByData(missedBy);
     const list = {
       isOwned,
       byIndex: unmatched === true && isOwned,
       searches: contains !== undefined,
       covered: asked.resources !== undefined,
       missed: missedBy !== undefined,
-      data: withData || (missedBy !== undefined && isJudgedByData(missedBy)),
+      data: withData || isJudged,
     };
-    const scan = (span: Span, limit: number) =>
+    const scan = (span: Span, { limit, after }: Page) =>
       this.transactions.query(listEvents(span, list), {
         accountId,
-        after: page.after,
+        after,
         limit,
         event: asked.event,
         resource: asked.resource,
@@ -87,13 +88,17 @@ export class PostgresEventReader extends EventReader {
         ...(asked.resources !== undefined && { resources: asked.resources }),
         ...(missedBy && { missedBy: missedBy.id }),
       });
-    const found = await scanPage(page.limit, spans, scan, (row) =>
-      missedBy ? isMissedBy(missedBy, withoutNulls<EventHead>(row)) : true,
+    if (isJudged) {
+      return scanJudged(page, spans, scan, async (row) => {
+        const event = withoutNulls<EventHead>(row);
+        if (!(await inSlices(missedBy.accountId, isMissedBy(missedBy, event)))) return undefined;
+        return withData ? event : withoutData(event);
+      });
+    }
+    const found = await scanPage(page.limit, spans, (span, limit) =>
+      scan(span, { ...page, limit }),
     );
-    const rows = found.rows.map((row) =>
-      withoutNulls<EventHead>(withData ? row : { ...row, data: null }),
-    );
-    return { ...found, rows };
+    return { ...found, rows: found.rows.map((row) => withoutNulls<EventHead>(row)) };
   }
 
   /** The events with a producer's key, newest first; undefined without a key. */
@@ -122,6 +127,10 @@ export class PostgresEventReader extends EventReader {
     const rows = await this.transactions.query(FIND_DELIVERY_IDS, values);
     return new Map(rows.map(({ webhookId, deliveryId }) => [webhookId, deliveryId]));
   }
+}
+
+function withoutData({ data: _, ...event }: EventHead): EventHead {
+  return event;
 }
 
 /** The filter with what the subscription requires of events; undefined if nothing meets both. */

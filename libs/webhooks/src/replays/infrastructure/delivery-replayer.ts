@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Found, scanPage, type ScannedRow } from '#libs/kernel';
+import { type Found, scanPage } from '#libs/kernel';
 import { BackgroundTasks, Database } from '#libs/runtime';
 import {
   byDay,
@@ -102,7 +102,7 @@ export class DeliveryReplayer {
   }
 
   /** The next batch of deliveries, or of missed events, oldest first. */
-  private next(part: ReplayPart, oldest: number): Promise<Found<ScannedRow>> {
+  private next(part: ReplayPart, oldest: number): Promise<Found<{ id: string }>> {
     if (part.missed) return findNextMissed(this.database.run, part, BATCH);
     const { after, until } = part;
     const days = oldestFirst(

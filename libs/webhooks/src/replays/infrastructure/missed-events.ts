@@ -1,9 +1,15 @@
-import { type Found, MAX_SCANNED_ROWS, type ScannedRow, scanPage } from '#libs/kernel';
+import {
+  type Found,
+  inSlices,
+  MAX_SCANNED_ROWS,
+  type Page,
+  scanJudged,
+  scanPage,
+} from '#libs/kernel';
 import { type Run, statement, withoutNulls } from '#libs/runtime';
 import {
   findMissed,
   MISSED_DAYS,
-  type MissedRow,
 } from '../../deliveries/infrastructure/missed-events.statements.js';
 import {
   earliestMissed,
@@ -13,7 +19,14 @@ import {
   type MissingSubscription,
 } from '../../event-kinds/domain/matching.js';
 import { Filter } from '../../event-kinds/domain/filter.js';
-import { dayAt, dayOf, daysOf, leastIdAt, oldestFirst } from '../../partitions/partition-days.js';
+import {
+  dayAt,
+  dayOf,
+  daysOf,
+  leastIdAt,
+  oldestFirst,
+  type Span,
+} from '../../partitions/partition-days.js';
 
 type SubscriptionRow = Omit<MissingSubscription, 'filter'> & { filter: string | null };
 
@@ -34,7 +47,7 @@ export async function findNextMissed(
   run: Run,
   { webhookId, after: asked, until }: MissedRange,
   limit: number,
-): Promise<Found<ScannedRow>> {
+): Promise<Found<{ id: string }>> {
   const [found] = await run(FIND_SUBSCRIPTION, { webhookId });
   if (!found) return { rows: [] };
   const filter = found.filter === null ? null : new Filter(found.filter);
@@ -45,24 +58,25 @@ export async function findNextMissed(
   const range = { first: Math.max(dayOf(after), oldest), last: dayAt(until) };
   const data = isJudgedByData(subscription);
   const { accountId, applicationId, event, resource } = subscription;
-  return scanPage(
-    limit,
-    oldestFirst(range, MISSED_DAYS),
-    (span, most) =>
-      run(findMissed(span, { data }), {
-        ...{ missedBy: webhookId, accountId, event, resources: resource },
-        applicationId: applicationId ?? undefined,
-        ...{ after, until: until.toISOString(), limit: most },
-      }),
-    (row: MissedRow) => isMissedBy(subscription, withoutNulls<JudgedEvent>(row)),
-  );
+  const scan = (span: Span, page: Page) =>
+    run(findMissed(span, { data }), {
+      ...{ missedBy: webhookId, accountId, event, resources: resource },
+      applicationId: applicationId ?? undefined,
+      ...{ after: page.after ?? after, until: until.toISOString(), limit: page.limit },
+    });
+  const spans = oldestFirst(range, MISSED_DAYS);
+  if (!data) return scanPage(limit, spans, (span, most) => scan(span, { limit: most }));
+  return scanJudged({ limit }, spans, scan, async ({ id, ...row }) => {
+    const judged = isMissedBy(subscription, withoutNulls<JudgedEvent>(row));
+    return (await inSlices(accountId, judged)) ? { id } : undefined;
+  });
 }
 
 /** How many events a subscription has missed that can be sent to it. */
 export async function countMissed(run: Run, range: MissedRange): Promise<number> {
   let count = 0;
   for (let after: string | undefined = range.after; after !== undefined;) {
-    const found: Found<ScannedRow> = await findNextMissed(
+    const found: Found<{ id: string }> = await findNextMissed(
       run,
       { ...range, after },
       MAX_SCANNED_ROWS,

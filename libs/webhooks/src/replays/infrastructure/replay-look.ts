@@ -1,4 +1,4 @@
-import { evictOldest } from '#libs/kernel';
+import { evictOldest, groupBy } from '#libs/kernel';
 import type { Run } from '#libs/runtime';
 import {
   ADD_PARTS,
@@ -48,7 +48,7 @@ export class ReplayLook {
       await this.run(END_PARTS, { ids: over.map(({ id }) => id), webhookIds });
     }
     const ready = parts.filter(({ fate }) => fate === 'ready');
-    const ofAccounts = grouped(ready, ({ accountId }) => accountId);
+    const ofAccounts = groupBy(ready, ({ accountId }) => accountId);
     return [...ofAccounts.values()].flatMap((all) => someOf(all, READY_OF_ONE));
   }
 
@@ -58,7 +58,7 @@ export class ReplayLook {
       accountIds: [...this.afterReplay.keys()],
       afters: [...this.afterReplay.values()],
     });
-    const accounts = grouped(rows, ({ accountId }) => accountId);
+    const accounts = groupBy(rows, ({ accountId }) => accountId);
     const replays: RunningReplay[] = [];
     for (const [accountId, of] of accounts) {
       const found = of.filter((row) => row.id !== null);
@@ -83,7 +83,7 @@ export class ReplayLook {
     });
     const parts: ReplayPart[] = [];
     const empty: string[] = [];
-    for (const [id, of] of grouped(rows, (row) => row.id)) {
+    for (const [id, of] of groupBy(rows, (row) => row.id)) {
       const found = of.filter((row) => row.webhookId !== null);
       if (found.length === 0 && !this.afterPart.has(id)) empty.push(id);
       advance(
@@ -117,16 +117,6 @@ function advance(
   if (last === undefined) cursors.delete(owner);
   else cursors.set(owner, last);
   evictOldest(cursors, MAX_CURSORS);
-}
-
-function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
 }
 
 function greatestOf(ids: readonly string[]): string {
