@@ -3,8 +3,12 @@
 import { parseArgs } from 'node:util';
 import { runVitest } from './lib/run-vitest.mjs';
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '30' } } });
+const { values, positionals } = parseArgs({
+  options: { seconds: { type: 'string', default: '30' } },
+  allowPositionals: true,
+});
+const files = positionals.length > 0 ? positionals : ['test/hostile'];
 
-runVitest(['test/hostile', '--no-file-parallelism', '--testTimeout=600000'], {
+runVitest(['--project=hostile', ...files, '--no-file-parallelism', '--testTimeout=600000'], {
   HOSTILE_SECONDS: values.seconds,
 });

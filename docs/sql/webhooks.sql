@@ -1724,26 +1724,25 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
 -- findMissed({"first":20454,"last":20455},{"data":false})
 WITH scanned AS (
   SELECT id, account_id, application_id AS "applicationId", event, resource, test,
-      created_at AS "createdAt", row_number() OVER (ORDER BY account_id, id) = 10000 AS "isLast",
+      created_at AS "createdAt", (row_number() OVER (ORDER BY account_id, id))::integer AS number,
       NOT test AND event = $1 AND ($2::text = 'all' OR resource = ANY (string_to_array($2::text, ','))) AND added < 100
         AND coalesce($3::bigint IS NULL OR application_id = $3, false) AS selected
     FROM events
     WHERE (account_id, id) > ($4::bigint, $5::uuid)
       AND (account_id, id) < ($4::bigint, least_uuid($6::timestamptz)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-    ORDER BY account_id, id LIMIT 10000
+    ORDER BY account_id, id LIMIT 1000
 )
-SELECT id, "applicationId", event, resource, test, "createdAt", NULL AS data, NULL::integer AS number,
+SELECT id, "applicationId", event, resource, test, "createdAt", NULL AS data, number,
   "isLast", matches
 FROM (
   SELECT *, selected AS matches
   FROM (
-    SELECT id, account_id, "applicationId", event, resource, test, "createdAt", "isLast", selected AND NOT (id IN (
+    SELECT id, account_id, "applicationId", event, resource, test, "createdAt", number, number = 1000 AS "isLast", selected AND NOT (id IN (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($7::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($7::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id DESC, id DESC LIMIT 20000
-    )) AS selected
-    FROM scanned OFFSET 0
+      ORDER BY webhook_id DESC, id DESC LIMIT 2000
+    )) AS selected FROM scanned OFFSET 0
   ) AS candidates
 ) AS found
 WHERE matches OR "isLast" ORDER BY id LIMIT $8::integer;
@@ -1757,7 +1756,7 @@ WITH scanned AS (
     FROM events
     WHERE (account_id, id) > ($4::bigint, $5::uuid)
       AND (account_id, id) < ($4::bigint, least_uuid($6::timestamptz)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-    ORDER BY account_id, id LIMIT 10000
+    ORDER BY account_id, id LIMIT 1000
 )
 SELECT id, "applicationId", event, resource, test, "createdAt", data, number,
   "isLast", matches
@@ -1765,7 +1764,7 @@ FROM (
   SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches
   FROM (
     SELECT *, before < 1048576 AS "isRead",
-    before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
+    before < 1048576 AND (number = 1000 OR before + size >= 1048576) AS "isLast"
   FROM (
     SELECT *, (row_number() OVER (ORDER BY account_id, id))::integer AS number,
       coalesce(sum(size) OVER (ORDER BY account_id, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
@@ -1775,9 +1774,8 @@ FROM (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($7::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($7::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id DESC, id DESC LIMIT 20000
-    )) AS selected
-    FROM scanned OFFSET 0) AS d
+      ORDER BY webhook_id DESC, id DESC LIMIT 2000
+    )) AS selected FROM scanned OFFSET 0) AS d
     ) AS d
   ) AS d
   ) AS candidates
@@ -2392,9 +2390,7 @@ WITH scanned AS (
 SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
 FROM (
   SELECT *, selected AS matches
-  FROM (
-    SELECT * FROM scanned
-  ) AS candidates
+  FROM scanned
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY id DESC LIMIT $10;
@@ -2402,7 +2398,7 @@ ORDER BY id DESC LIMIT $10;
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"covered":true,"missed":true})
 WITH scanned AS (
   SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", row_number() OVER (ORDER BY account_id DESC, id DESC) = 10000 AS "isLast",
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", (row_number() OVER (ORDER BY account_id DESC, id DESC))::integer AS number,
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -2419,67 +2415,31 @@ WITH scanned AS (
     AND ($9::timestamptz IS NULL
       OR (created_at < $9 AND id < least_uuid($9 + interval '1 ms')))
     AND ($10::uuid[] IS NULL OR id = ANY ($10))
-  ORDER BY account_id DESC, id DESC LIMIT 10000
+  ORDER BY account_id DESC, id DESC LIMIT 1000
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, number, "isLast", matches
 FROM (
   SELECT *, selected AS matches
-  FROM (
-    SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", "isLast", selected AND NOT (id IN (
+  FROM (SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", number, number = 1000 AS "isLast", selected AND NOT (id IN (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($11::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($11::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id DESC, id DESC LIMIT 20000
-    )) AS selected FROM scanned OFFSET 0
-  ) AS candidates
+      ORDER BY webhook_id DESC, id DESC LIMIT 2000
+    )) AS selected FROM scanned OFFSET 0) AS candidates
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $12;
 
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"data":true})
 WITH scanned AS (
-  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
-    NOT test
-      AND ($1::text IS NULL OR event = $1)
-      AND ($2::text IS NULL OR resource = $2)
-      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
-      AND ($4::boolean IS NULL OR unmatched = $4)
-      AS selected
-  FROM events
-  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-    AND (account_id, id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
-    AND (account_id, id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-      ELSE least_uuid($8 + interval '1 ms') END)) 
-    AND ($7::uuid IS NULL OR id < $7)
-    AND ($6::timestamptz IS NULL OR (created_at >= $6 AND id >= least_uuid($6)))
-    AND ($8::timestamptz IS NULL
-      OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
-    AND ($9::uuid[] IS NULL OR id = ANY ($9))
-  ORDER BY account_id DESC, id DESC LIMIT 10000
-)
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, number, "isLast", matches
-FROM (
-  SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches
-  FROM (
-    SELECT *, before < 1048576 AS "isRead",
+  SELECT *, before < 1048576 AS "isRead",
     before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
   FROM (
     SELECT *, (row_number() OVER (ORDER BY "accountId" DESC, id DESC))::integer AS number,
       coalesce(sum(size) OVER (ORDER BY "accountId" DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
     FROM (
       SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
-      FROM (SELECT * FROM scanned) AS d
-    ) AS d
-  ) AS d
-  ) AS candidates
-) AS found
-WHERE matches OR "isLast"
-ORDER BY "accountId" DESC, id DESC LIMIT $10;
-
--- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"searches":true})
-WITH scanned AS (
-  SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+      FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
     NOT test
       AND ($1::text IS NULL OR event = $1)
@@ -2497,23 +2457,53 @@ WITH scanned AS (
     AND ($8::timestamptz IS NULL
       OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
-  ORDER BY account_id DESC, id DESC LIMIT 10000
+  ORDER BY account_id DESC, id DESC LIMIT 10000) AS d
+    ) AS d
+  ) AS d
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, NULL::integer AS number, "isLast", matches
 FROM (
-  SELECT *, CASE WHEN "isRead" THEN selected AND strpos(data, $10) > 0 ELSE false END AS matches
-  FROM (
-    SELECT *, before < 16777216 AS "isRead",
+  SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches
+  FROM scanned
+) AS found
+WHERE matches OR "isLast"
+ORDER BY "accountId" DESC, id DESC LIMIT $10;
+
+-- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"searches":true})
+WITH scanned AS (
+  SELECT *, before < 16777216 AS "isRead",
     before < 16777216 AND (number = 10000 OR before + size >= 16777216) AS "isLast"
   FROM (
     SELECT *, (row_number() OVER (ORDER BY "accountId" DESC, id DESC))::integer AS number,
       coalesce(sum(size) OVER (ORDER BY "accountId" DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
     FROM (
       SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
-      FROM (SELECT * FROM scanned) AS d
+      FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
+    NOT test
+      AND ($1::text IS NULL OR event = $1)
+      AND ($2::text IS NULL OR resource = $2)
+      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
+      AND ($4::boolean IS NULL OR unmatched = $4)
+      AS selected
+  FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND (account_id, id) >= ($5::bigint, CASE WHEN $6::timestamptz IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE least_uuid($6) END)
+    AND (account_id, id) < ($5::bigint, least($7::uuid, CASE WHEN $8::timestamptz IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      ELSE least_uuid($8 + interval '1 ms') END)) 
+    AND ($7::uuid IS NULL OR id < $7)
+    AND ($6::timestamptz IS NULL OR (created_at >= $6 AND id >= least_uuid($6)))
+    AND ($8::timestamptz IS NULL
+      OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
+    AND ($9::uuid[] IS NULL OR id = ANY ($9))
+  ORDER BY account_id DESC, id DESC LIMIT 10000) AS d
     ) AS d
   ) AS d
-  ) AS candidates
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+FROM (
+  SELECT *, CASE WHEN "isRead" THEN selected AND strpos(data, $10) > 0 ELSE false END AS matches
+  FROM scanned
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $11;
@@ -2543,9 +2533,7 @@ WITH scanned AS (
 SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
 FROM (
   SELECT *, selected AS matches
-  FROM (
-    SELECT * FROM scanned
-  ) AS candidates
+  FROM scanned
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $10;
@@ -2575,9 +2563,7 @@ WITH scanned AS (
 SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
 FROM (
   SELECT *, selected AS matches
-  FROM (
-    SELECT * FROM scanned
-  ) AS candidates
+  FROM scanned
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $10;

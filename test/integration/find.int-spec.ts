@@ -245,6 +245,56 @@ describe('missedBy', () => {
     expect(await missedBy(off)).toEqual([]);
   });
 
+  describe('of a subscription whose filter refuses all', () => {
+    const EVENTS = 12_000;
+    let webhook: string;
+    let ids: string[];
+    beforeEach(async () => {
+      ids = await manyEvents(EVENTS, 100, 'oldest');
+      await database.query('ANALYZE events');
+      const filter = '{"text":"oldest"}';
+      webhook = await aSubscription(database, account, { filter, filter_id: 'id' });
+    });
+
+    it('reads as many rows for a page as any other list, whatever its limit', async () => {
+      for (const limit of [1, 20, 1_000]) {
+        const pages = await pagesOf(`/v1/events?missedBy=${webhook}&limit=${limit}`);
+        expect(pages.map((page) => idsOf(page).length)).toEqual([0, 1]);
+        expect(pages[0]!.headers['switchhook-searched-to']).toBeDefined();
+      }
+    });
+
+    it('is exported, counted and sent like another one', async () => {
+      const headers = { accept: 'application/x-ndjson' };
+      const exported = await customer.get(`/v1/events?missedBy=${webhook}`, { headers });
+      expect(exported.text.trim().split('\n')).toHaveLength(1);
+      const body = { missed: true, since: new Date(Date.now() - 3_600_000), dryRun: true };
+      const counted = await customer.post(`/v1/webhooks/${webhook}/replay`, body);
+      expect(counted.json()).toMatchObject({ deliveries: 1 });
+    });
+
+    it('has an event that matches on the first page if one of the newest does', async () => {
+      const change = `UPDATE events SET data = '{"text":"oldest"}' WHERE id = $1`;
+      await database.query(change, [ids[3]]);
+      const pages = await pagesOf(`/v1/events?missedBy=${webhook}&limit=2`);
+      expect(pages.map((page) => idsOf(page).length)).toEqual([1, 1]);
+    });
+  });
+
+  it('counts the data only of events that the subscription has no delivery of', async () => {
+    const ids = await manyEvents(2_000, 64 << 10, 'oldest');
+    await database.query("UPDATE events SET created_at = created_at - interval '1 hour'");
+    const webhook = await aSubscription(database, account, { filter: '{"a":1}', filter_id: 'id' });
+    await database.query(
+      `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state, created_at)
+       SELECT (left(id::text, 19) || '0001' || right(id::text, 13))::uuid, id, $1, account_id, event, 1, 'succeeded', created_at
+       FROM events WHERE id <> $2`,
+      [webhook, ids.at(-1)],
+    );
+    const pages = await pagesOf(`/v1/events?missedBy=${webhook}`);
+    expect(pages.map((page) => idsOf(page).length)).toEqual([0]);
+  });
+
   it('leaves out notices about the subscription itself', async () => {
     const [about, other] = [
       await aSubscription(database, account, { event: 'webhookFailing' }),

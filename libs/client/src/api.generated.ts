@@ -1615,7 +1615,7 @@ export interface components {
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text.
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -2408,7 +2408,7 @@ export interface components {
         /** @description `null` stands for a member that is not given. */
         FilterPreviewRequest: {
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text.
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -3131,7 +3131,7 @@ export interface components {
              */
             event?: components["schemas"]["EventKind"];
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. `null` clears it.
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. `null` clears it.
              * @example {
              *       "direction": "in",
              *       "duration": {

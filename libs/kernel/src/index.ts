@@ -19,6 +19,7 @@ export {
 export { addressGroup, siteOf } from './address-group.js';
 export {
   type Found,
+  MAX_JUDGED_ROWS,
   MAX_RETURNED_BYTES,
   MAX_SCANNED_BYTES,
   MAX_SCANNED_ROWS,

@@ -31,7 +31,10 @@ export interface ScannedRow {
   isLast: boolean;
 }
 
-/** A row with data that are judged outside the statement. */
+/** Rows that a statement reads at most if they are judged outside it: reading more would hold the event loop for long. */
+export const MAX_JUDGED_ROWS = 1_000;
+
+/** A row that is judged outside the statement. */
 export interface JudgedRow extends ScannedRow {
   /** How many rows the statement has read up to this one. */
   number: number;
@@ -59,12 +62,12 @@ export async function scanPage<Part, Row extends ScannedRow>(
   return { rows };
 }
 
-/** Statements of a page that each return up to {@link MAX_RETURNED_BYTES}. */
+/** Statements of a page, each of which returns up to {@link MAX_RETURNED_BYTES}. */
 const MAX_JUDGED_STATEMENTS = MAX_SCANNED_BYTES / MAX_RETURNED_BYTES;
 
 /**
- * Like {@link scanPage}, if rows are also judged outside the statements. The page ends by what it reads, {@link
- * MAX_SCANNED_ROWS} or {@link MAX_SCANNED_BYTES}, and not by what is refused.
+ * Like {@link scanPage}, if rows are also judged outside the statements, which read at most {@link MAX_JUDGED_ROWS} each. The
+ * page ends by what it reads, {@link MAX_SCANNED_ROWS} or {@link MAX_SCANNED_BYTES}, and not by what is refused.
  * @param scan reads the rows of a part after the one with this id
  * @param judge returns what is kept of a row; undefined if nothing
  */
@@ -82,7 +85,7 @@ export async function scanJudged<
   let { after } = page;
   let [read, statements, characters] = [0, 0, 0];
   for await (const part of parts) {
-    for (let limit = page.limit - rows.length; ; limit = MAX_SCANNED_ROWS) {
+    for (let limit = page.limit - rows.length; ; limit = MAX_JUDGED_ROWS) {
       const scanned = await scan(part, { limit, ...(after !== undefined && { after }) });
       for (const row of scanned) {
         const kept = row.matches ? await judge(row) : undefined;

@@ -71,24 +71,36 @@ export function isLastOf(order: string): string {
   return `row_number() OVER (ORDER BY ${order}) = ${MAX_SCANNED_ROWS} AS "isLast"`;
 }
 
+/** The column `number` of a scan, from 1. */
+export function numberOf(order: string): string {
+  return `(row_number() OVER (ORDER BY ${order}))::integer AS number`;
+}
+
+/** How a scan is limited by the bytes of `data`. */
+interface ByteLimit {
+  /** Whether the data are not only read, but also returned. */
+  returns: boolean;
+  /** The limit of rows. */
+  most?: number;
+}
+
 /**
  * Limits a scan by the bytes of `data` that have to be read, too: adds `isLast`, and `isRead`, which is false for the rows
  * behind that one, and the `number` of each row. PostgreSQL knows the length of a long text without reading it.
- * @param rows at most {@link MAX_SCANNED_ROWS} rows in their order, with `data`, and `selected` if their data count
+ * @param rows at most as many rows as the limit, in their order, with `data`, and `selected` if their data count
  * @param order the same order, for its rows
- * @param returns whether the data are not only read, but also returned
  */
 export function withinBytes(
   rows: string,
   order: string,
-  { returns }: { returns: boolean },
+  { returns, most = MAX_SCANNED_ROWS }: ByteLimit,
 ): string {
-  const most = returns ? MAX_RETURNED_BYTES : MAX_SCANNED_BYTES;
-  const isRead = `before < ${most}`;
+  const bytes = returns ? MAX_RETURNED_BYTES : MAX_SCANNED_BYTES;
+  const isRead = `before < ${bytes}`;
   return `SELECT *, ${isRead} AS "isRead",
-    ${isRead} AND (number = ${MAX_SCANNED_ROWS} OR before + size >= ${most}) AS "isLast"
+    ${isRead} AND (number = ${most} OR before + size >= ${bytes}) AS "isLast"
   FROM (
-    SELECT *, (row_number() OVER (ORDER BY ${order}))::integer AS number,
+    SELECT *, ${numberOf(order)},
       coalesce(sum(size) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
     FROM (
       SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size

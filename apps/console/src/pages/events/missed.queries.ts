@@ -1,7 +1,7 @@
-import { nextPageOf } from '#libs/client';
-import { answerOf, api } from '../../app/api.js';
+import { api } from '../../app/api.js';
+import { firstRows } from '../../app/first-rows.js';
 
-/** The first page of events that were missed. */
+/** The first events that were missed. */
 export interface Missed {
   count: number;
   /** Whether there may be more. */
@@ -18,11 +18,11 @@ export async function readMissed(
   limit: number,
   signal: AbortSignal,
 ): Promise<Missed> {
-  const query = { ...(filters as object), limit };
-  const call = api.GET('/v1/events', { params: { query }, signal });
-  const { length: count } = await answerOf(call);
+  const { rows, isMore } = await firstRows(limit, (page) =>
+    api.GET('/v1/events', { params: { query: { ...(filters as object), ...page } }, signal }),
+  );
   const path = `/events?${new URLSearchParams(filters).toString()}`;
-  return { count, isMore: nextPageOf((await call).response) !== undefined, path };
+  return { count: rows.length, isMore, path };
 }
 
 /** `12 events`, `50 or more events`. */

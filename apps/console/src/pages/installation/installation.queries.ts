@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { answerOf, api, type Schemas } from '../../app/api.js';
+import { firstRows } from '../../app/first-rows.js';
 
 export type Overview = Schemas['Overview'];
 
@@ -50,8 +51,10 @@ export const lastProblemQuery = (webhookId: string) =>
     staleTime: FAILURE_AGAIN_MS,
     refetchInterval: FAILURE_AGAIN_MS,
     queryFn: async ({ signal }) => {
-      const query = { webhookId, status: 'failed', limit: 1 };
-      const [newest] = await answerOf(api.GET('/v1/deliveries', { params: { query }, signal }));
-      return newest ?? null;
+      const query = { webhookId, status: 'failed' };
+      const { rows } = await firstRows(1, (page) =>
+        api.GET('/v1/deliveries', { params: { query: { ...query, ...page } }, signal }),
+      );
+      return rows[0] ?? null;
     },
   });

@@ -1,7 +1,7 @@
-import { nextPageOf } from '#libs/client';
 import { queryOptions } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { answerOf, api } from '../../app/api.js';
+import { api } from '../../app/api.js';
+import { firstRows } from '../../app/first-rows.js';
 import { Notice } from '../../components/notice.js';
 
 const LIMIT = 50;
@@ -15,15 +15,15 @@ interface Waiting {
   isMore: boolean;
 }
 
-/** The deliveries that wait for a retry: how many are on the first page. */
+/** How many deliveries wait for a retry, up to a limit. */
 export const waitingQuery = queryOptions({
   queryKey: ['overview', 'waiting'],
   refetchInterval: READ_AGAIN_MS,
   queryFn: async ({ signal }): Promise<Waiting> => {
-    const query = { ...WAITING, limit: LIMIT };
-    const call = api.GET('/v1/deliveries', { params: { query }, signal });
-    const { length } = await answerOf(call);
-    return { count: length, isMore: nextPageOf((await call).response) !== undefined };
+    const { rows, isMore } = await firstRows(LIMIT, (page) =>
+      api.GET('/v1/deliveries', { params: { query: { ...WAITING, ...page } }, signal }),
+    );
+    return { count: rows.length, isMore };
   },
 });
 

@@ -3,6 +3,7 @@ import { idOf } from '#libs/client';
 import { accountQuery, readOnce } from '../../app/account.js';
 import { answerOf, api, rawAnswerOf, type Schemas, sentenceOf } from '../../app/api.js';
 import { forgetDraftsAt } from '../../app/drafts.js';
+import { firstRows } from '../../app/first-rows.js';
 import { useUser } from '../../app/session.js';
 import { showToast } from '../../components/toast.js';
 import { remember } from '../deliveries/started-replays.js';
@@ -48,9 +49,10 @@ async function nextTries(
   state: 'parked' | 'pending',
   signal: AbortSignal,
 ): Promise<string[]> {
-  const query = { webhookId, state, limit: WAITING_ROWS };
-  const waiting = await answerOf(api.GET('/v1/deliveries', { params: { query }, signal }));
-  return waiting.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []).sort();
+  const { rows } = await firstRows(WAITING_ROWS, (page) =>
+    api.GET('/v1/deliveries', { params: { query: { webhookId, state, ...page } }, signal }),
+  );
+  return rows.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []).sort();
 }
 
 /**
@@ -75,8 +77,11 @@ export const lastFailureQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhook', id, 'last failure'],
     queryFn: async ({ signal }) => {
-      const query = { webhookId: id, status: 'failed', limit: 1 };
-      const [newest] = await answerOf(api.GET('/v1/deliveries', { params: { query }, signal }));
+      const query = { webhookId: id, status: 'failed' };
+      const { rows } = await firstRows(1, (page) =>
+        api.GET('/v1/deliveries', { params: { query: { ...query, ...page } }, signal }),
+      );
+      const [newest] = rows;
       if (!newest) return null;
       const params = { path: { id: newest.id } };
       const { attemptLog } = await answerOf(api.GET('/v1/deliveries/{id}', { params, signal }));

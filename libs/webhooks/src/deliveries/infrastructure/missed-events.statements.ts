@@ -1,8 +1,8 @@
-import { type JudgedRow, MAX_SCANNED_ROWS } from '#libs/kernel';
+import { type JudgedRow, MAX_JUDGED_ROWS } from '#libs/kernel';
 import { type RowOf, statement } from '#libs/runtime';
 import { coversSql, type JudgedEvent } from '../../event-kinds/domain/matching.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
-import { isFound, isLastOf, withinBytes } from '../../partitions/row-lookups.js';
+import { isFound, numberOf, withinBytes } from '../../partitions/row-lookups.js';
 import { MAX_ADDED } from '../domain/delivery.js';
 import type { MadeTogether } from './shown-delivery.statements.js';
 
@@ -56,14 +56,14 @@ export const MISSED_DAYS = daysAtOnce('events', 'deliveries');
  * their ids are read once, because looking up each event would read those of a whole batch again and again. They are
  * hardly more than the events of the range. LIMIT tells the planner so, which would otherwise compare each with each.
  */
-export function isUntold(span: Span): string {
+function isUntold(span: Span): string {
   const bound = (end: 'min' | 'max', rest: string) =>
     `(@missedBy::bigint, (SELECT (left(${end}(id::text), 19) || '${rest}')::uuid FROM scanned))`;
   return `NOT (id IN (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ${bound('min', '0000-000000000000')}
         AND (webhook_id, id) <= ${bound('max', 'ffff-ffffffffffff')} AND ${within('id', span)}
-      ORDER BY webhook_id DESC, id DESC LIMIT ${2 * MAX_SCANNED_ROWS}
+      ORDER BY webhook_id DESC, id DESC LIMIT ${2 * MAX_JUDGED_ROWS}
     ))`;
 }
 
@@ -85,33 +85,41 @@ interface MissedValues {
 export type MissedRow = JudgedRow & RowOf<JudgedEvent>;
 
 /**
+ * Of the events `scanned`, in their order, those that subscription `@missedBy` was not told of count as `selected`.
+ * @param columns other ones than `data`, `number` and `selected`
+ * @param data whether the events' data are read
+ */
+export function untold(span: Span, columns: string, order: string, data: boolean): string {
+  const rest = data ? 'data' : `number, number = ${MAX_JUDGED_ROWS} AS "isLast"`;
+  const rows = `SELECT ${columns}, ${rest}, selected AND ${isUntold(span)} AS selected FROM scanned OFFSET 0`;
+  return data ? withinBytes(rows, order, { returns: true, most: MAX_JUDGED_ROWS }) : rows;
+}
+
+/**
  * The next events that a subscription has missed and that can be sent to it, oldest first. Not prepared, because the best
  * plan depends on the times.
  * @param data whether the events' data are read
  */
 export function findMissed(span: Span, { data }: { data: boolean }) {
   const order = 'account_id, id';
-  const head = 'id, account_id, "applicationId", event, resource, test, "createdAt"';
-  const rows = `SELECT id, account_id, application_id AS "applicationId", event, resource, test,
-      created_at AS "createdAt", ${data ? 'data' : isLastOf(order)},
+  const columns = 'id, account_id, "applicationId", event, resource, test, "createdAt"';
+  return statement<MissedValues, MissedRow>(`
+WITH scanned AS (
+  SELECT id, account_id, application_id AS "applicationId", event, resource, test,
+      created_at AS "createdAt", ${data ? 'data' : numberOf(order)},
       NOT test AND event = @event AND ${IS_COVERED} AND added < ${MAX_ADDED}
         AND coalesce(@applicationId::bigint IS NULL OR application_id = @applicationId, false) AS selected
     FROM events
     WHERE (account_id, id) > (@accountId::bigint, @after::uuid)
       AND (account_id, id) < (@accountId::bigint, least_uuid(@until::timestamptz)) AND ${within('id', span)}
-    ORDER BY ${order} LIMIT ${MAX_SCANNED_ROWS}`;
-  const candidates = `SELECT ${head}, ${data ? 'data' : '"isLast"'}, selected AND ${isUntold(span)} AS selected
-    FROM scanned OFFSET 0`;
-  return statement<MissedValues, MissedRow>(`
-WITH scanned AS (
-  ${rows}
+    ORDER BY ${order} LIMIT ${MAX_JUDGED_ROWS}
 )
-SELECT id, "applicationId", event, resource, test, "createdAt", ${data ? 'data, number' : 'NULL AS data, NULL::integer AS number'},
+SELECT id, "applicationId", event, resource, test, "createdAt", ${data ? 'data' : 'NULL AS data'}, number,
   "isLast", matches
 FROM (
   SELECT *, ${isFound([], { isRead: data })} AS matches
   FROM (
-    ${data ? withinBytes(candidates, order, { returns: true }) : candidates}
+    ${untold(span, columns, order, data)}
   ) AS candidates
 ) AS found
 WHERE matches OR "isLast" ORDER BY id LIMIT @limit::integer`);

@@ -6,6 +6,8 @@ import { type EventHead, EventReader } from './event.js';
 
 /** Limits of a preview: events, those that it shows, and statements, each of which reads 10,000 rows at most. */
 export const MAX_PREVIEWED = 1_000;
+/** Events of one statement. */
+const MAX_AT_ONCE = 500;
 const MAX_SHOWN = 10;
 const MAX_STATEMENTS = 20;
 
@@ -48,7 +50,8 @@ export class FilterPreviewsService {
     let bytes = 0;
     let after: string | undefined;
     for (let statements = 0; statements < MAX_STATEMENTS; statements += 1) {
-      const page = { limit: MAX_PREVIEWED - preview.events, ...(after !== undefined && { after }) };
+      const limit = Math.min(MAX_PREVIEWED - preview.events, MAX_AT_ONCE);
+      const page = { limit, ...(after !== undefined && { after }) };
       const { rows, stoppedAt } = await this.reader.list(accountId, asked, page);
       for (const { data = '', ...head } of rows) {
         bytes += data.length;
@@ -59,8 +62,9 @@ export class FilterPreviewsService {
       preview.events += rows.length;
       const oldest = rows.at(-1);
       if (oldest) preview.since = oldest.createdAt;
-      if (stoppedAt === undefined || bytes >= MAX_SCANNED_BYTES) break;
-      after = stoppedAt;
+      after = stoppedAt ?? (rows.length === limit ? oldest?.id : undefined);
+      const isFull = preview.events === MAX_PREVIEWED || bytes >= MAX_SCANNED_BYTES;
+      if (after === undefined || isFull) break;
     }
     return preview;
   }

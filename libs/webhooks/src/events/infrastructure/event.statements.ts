@@ -1,10 +1,11 @@
-import { type JudgedRow, MAX_SCANNED_ROWS } from '#libs/kernel';
+import { type JudgedRow, MAX_JUDGED_ROWS, MAX_SCANNED_ROWS } from '#libs/kernel';
 import { type RowOf, statement } from '#libs/runtime';
-import { IS_COVERED, isUntold } from '../../deliveries/infrastructure/missed-events.statements.js';
+import { IS_COVERED, untold } from '../../deliveries/infrastructure/missed-events.statements.js';
 import {
   CONTAINS,
   isFound,
   isLastOf,
+  numberOf,
   ownedRows,
   withinBytes,
 } from '../../partitions/row-lookups.js';
@@ -80,7 +81,9 @@ export function listEvents(span: Span, list: EventsListed) {
   const owned = isOwned ? ownedRows('account_id', '@accountId') : undefined;
   const order = owned?.order ?? 'id DESC';
   const orderOfNames = isOwned ? '"accountId" DESC, id DESC' : order;
-  const rows = `SELECT ${HEAD}, ${readsData ? 'data' : isLastOf(order)},
+  const withoutData = missed ? numberOf(order) : isLastOf(order);
+  const rest = readsData ? 'data' : withoutData;
+  const rows = `SELECT ${HEAD}, ${rest},
     NOT test
       AND (@event::text IS NULL OR event = @event)
       AND (@resource::text IS NULL OR resource = @resource)
@@ -95,23 +98,17 @@ export function listEvents(span: Span, list: EventsListed) {
     AND (@until::timestamptz IS NULL
       OR (created_at < @until AND id < least_uuid(@until + interval '1 ms')))
     AND (@ids::uuid[] IS NULL OR id = ANY (@ids))
-  ORDER BY ${order} LIMIT ${MAX_SCANNED_ROWS}`;
-  const isLast = readsData ? 'data' : '"isLast"';
-  // Only the data of events that were not told count as read.
-  const candidates = missed
-    ? `SELECT ${NAMES}, ${isLast}, selected AND ${isUntold(span)} AS selected FROM scanned OFFSET 0`
-    : 'SELECT * FROM scanned';
+  ORDER BY ${order} LIMIT ${missed ? MAX_JUDGED_ROWS : MAX_SCANNED_ROWS}`;
+  const read = readsData ? withinBytes(rows, orderOfNames, { returns: data }) : rows;
   const found = isFound(searches ? [CONTAINS] : [], { isRead: readsData });
   return statement<EventsPage, RowOf<EventHead> & JudgedRow>(`
 WITH scanned AS (
-  ${rows}
+  ${missed ? rows : read}
 )
-SELECT ${NAMES}, ${data ? 'data' : 'NULL AS data'}, ${data ? 'number' : 'NULL::integer AS number'}, "isLast", matches
+SELECT ${NAMES}, ${data ? 'data' : 'NULL AS data'}, ${missed ? 'number' : 'NULL::integer AS number'}, "isLast", matches
 FROM (
   SELECT *, ${found} AS matches
-  FROM (
-    ${readsData ? withinBytes(candidates, orderOfNames, { returns: data }) : candidates}
-  ) AS candidates
+  FROM ${missed ? `(${untold(span, NAMES, orderOfNames, readsData)}) AS candidates` : 'scanned'}
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY ${orderOfNames} LIMIT @limit`);

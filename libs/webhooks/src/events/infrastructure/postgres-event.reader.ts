@@ -63,14 +63,13 @@ export class PostgresEventReader extends EventReader {
       ? spansOf([...byDay(ids, (id) => id).keys()], days)
       : newestFirst(this.transactions.query, 'events', days, daysListed(asked, page.after));
     const isOwned = accountId !== undefined;
-    const isJudged = missedBy !== undefined && isJudgedByData(missedBy);
     const list = {
       isOwned,
       byIndex: unmatched === true && isOwned,
       searches: contains !== undefined,
       covered: asked.resources !== undefined,
       missed: missedBy !== undefined,
-      data: withData || isJudged,
+      data: withData || (missedBy !== undefined && isJudgedByData(missedBy)),
     };
     const scan = (span: Span, { limit, after }: Page) =>
       this.transactions.query(listEvents(span, list), {
@@ -88,7 +87,7 @@ export class PostgresEventReader extends EventReader {
         ...(asked.resources !== undefined && { resources: asked.resources }),
         ...(missedBy && { missedBy: missedBy.id }),
       });
-    if (isJudged) {
+    if (missedBy) {
       return scanJudged(page, spans, scan, async (row) => {
         const event = withoutNulls<EventHead>(row);
         if (!(await inSlices(missedBy.accountId, isMissedBy(missedBy, event)))) return undefined;

@@ -1,11 +1,4 @@
-import {
-  type Found,
-  inSlices,
-  MAX_SCANNED_ROWS,
-  type Page,
-  scanJudged,
-  scanPage,
-} from '#libs/kernel';
+import { type Found, inSlices, MAX_SCANNED_ROWS, type Page, scanJudged } from '#libs/kernel';
 import { type Run, statement, withoutNulls } from '#libs/runtime';
 import {
   findMissed,
@@ -64,9 +57,7 @@ export async function findNextMissed(
       applicationId: applicationId ?? undefined,
       ...{ after: page.after ?? after, until: until.toISOString(), limit: page.limit },
     });
-  const spans = oldestFirst(range, MISSED_DAYS);
-  if (!data) return scanPage(limit, spans, (span, most) => scan(span, { limit: most }));
-  return scanJudged({ limit }, spans, scan, async ({ id, ...row }) => {
+  return scanJudged({ limit }, oldestFirst(range, MISSED_DAYS), scan, async ({ id, ...row }) => {
     const judged = isMissedBy(subscription, withoutNulls<JudgedEvent>(row));
     return (await inSlices(accountId, judged)) ? { id } : undefined;
   });
