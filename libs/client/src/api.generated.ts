@@ -4795,7 +4795,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success. */
+            /** @description Success. In `text/csv`, a `'` stands before `=`, `+`, `-`, `@` and their full-width forms where a cell begins for a spreadsheet that splits at commas, semicolons or tabs. In strings of JSON they are escaped instead (`\u003d`), and blanks replace tabs and line breaks of JSON in which one comes before a negative number. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5053,7 +5053,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success. */
+            /** @description Success. In `text/csv`, a `'` stands before `=`, `+`, `-`, `@` and their full-width forms where a cell begins for a spreadsheet that splits at commas, semicolons or tabs. In strings of JSON they are escaped instead (`\u003d`), and blanks replace tabs and line breaks of JSON in which one comes before a negative number. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5109,7 +5109,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success. */
+            /** @description Success. In `text/csv`, a `'` stands before `=`, `+`, `-`, `@` and their full-width forms where a cell begins for a spreadsheet that splits at commas, semicolons or tabs. In strings of JSON they are escaped instead (`\u003d`), and blanks replace tabs and line breaks of JSON in which one comes before a negative number. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6147,7 +6147,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success. */
+            /** @description Success. In `text/csv`, a `'` stands before `=`, `+`, `-`, `@` and their full-width forms where a cell begins for a spreadsheet that splits at commas, semicolons or tabs. In strings of JSON they are escaped instead (`\u003d`), and blanks replace tabs and line breaks of JSON in which one comes before a negative number. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

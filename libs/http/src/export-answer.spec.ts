@@ -95,15 +95,74 @@ it.each([
   ['+1', "'+1"],
   ['-1', "'-1"],
   ['@SUM(A1)', "'@SUM(A1)"],
-  ['\t=1', "'\t=1"],
-  ['\r=1', `"'\r=1"`],
-  ['\n=1', `"'\n=1"`],
+  ['＝1', "'＝1"],
+  ['＋1', "'＋1"],
+  ['－1', "'－1"],
+  ['＠SUM(A1)', "'＠SUM(A1)"],
+  ['\t=1', `"\t'=1"`],
+  ['\r=1', `"\r'=1"`],
+  ['\n=1', `"\n'=1"`],
+  ['  =1', "  '=1"],
+  ['\u00a0\ufeff\u200b=1', "\u00a0\ufeff\u200b'=1"],
+  ['"=1', `"""'=1"`],
   ['="a"', `"'=""a"""`],
   ["'=1", "'=1"],
   ['a=1', 'a=1'],
+  ['a;b', '"a;b"'],
+  ['a\tb', '"a\tb"'],
+  ['a;=1+1;', `"a;'=1+1;"`],
+  ["x;=cmd|'/C calc'!A0", `"x;'=cmd|'/C calc'!A0"`],
+  ['a;;+1;-1', `"a;;'+1;'-1"`],
+  ['a\t=1\t@A1', `"a\t'=1\t'@A1"`],
+  ['a\r\n=1', `"a\r\n'=1"`],
+  ['a\u2028=1', "a\u2028'=1"],
+  ['a; =1', `"a; '=1"`],
+  ['a;"=1"', `"a;""'=1"""`],
+  ['a;＝1', `"a;'＝1"`],
+  ['a, =1', '"a, =1"'],
 ])('writes %j as the cell %j', (name, cell) => {
   const { line } = exportFormatOf('text/csv', VIEW);
   expect(line({ id: 'a', name, count: 1 }, href)).toBe(`a,${cell},,1,,,,\r\n`);
+});
+
+/** The cells that a reader sees that splits at this separator, and knows quotes only at the beginning of a cell. */
+function cellsOf(line: string, separator: string): string[] {
+  const quoted = `"(?:[^"]|"")*"[^${separator}\r\n]*`;
+  return line.match(new RegExp(`${quoted}|[^${separator}\r\n]+`, 'g')) ?? [];
+}
+
+it.each([
+  ['a comma', ','],
+  ['a semicolon', ';'],
+  ['a tab', '\t'],
+])('has no formula for a reader that splits at %s', (_, separator) => {
+  const { line } = exportFormatOf('text/csv', VIEW);
+  const pieces = ['x', ' ', '"', ';', '\t', '\r\n', ',', "'"];
+  const names = pieces.flatMap((one) =>
+    pieces.flatMap((two) => pieces.map((three) => one + two + three)),
+  );
+  const cells = names.flatMap((start) =>
+    Array.from('=+-@＝＋－＠').flatMap((character) => {
+      const name = `${start}${character}1`;
+      const data = [`{"a":\t${JSON.stringify(name)},\n"b": [\n-1,\t-2]}`, `{\n"${character}": 1}`];
+      return data.flatMap((data) =>
+        cellsOf(line({ id: 'a', name, count: 1, data }, href), separator),
+      );
+    }),
+  );
+  expect(cells.length).toBeGreaterThan(names.length);
+  expect(cells.filter((cell) => /^[\s"]*[=+\-@＝＋－＠]/.test(cell))).toEqual([]);
+});
+
+it('changes no value of the data', () => {
+  const { line } = exportFormatOf('text/csv', VIEW);
+  const data = '{"from": "x;=cmd|y; ＝\\";+\\";@", "a;-": [-1,\n-2], ";": -3}';
+  const text = line({ id: 'a', count: 1, data }, href);
+  const cell = text.slice('a,,,1,,,,"'.length, -'"\r\n'.length).replaceAll('""', '"');
+  expect(cell).toBe(
+    '{"from": "x;\\u003dcmd|y; \\uff1d\\";\\u002b\\";\\u0040", "a;\\u002d": [-1, -2], ";": -3}',
+  );
+  expect(JSON.parse(cell)).toEqual(JSON.parse(data));
 });
 
 it('leaves a negative number a number', () => {

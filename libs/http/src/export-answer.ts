@@ -31,6 +31,12 @@ export function exportTypeOf(request: Request): ExportType | undefined {
   return EXPORT_TYPES.find((type) => preferred.startsWith(type));
 }
 
+/** What CSV changes, for the description. */
+export const CSV_CHANGES =
+  "In `text/csv`, a `'` stands before `=`, `+`, `-`, `@` and their full-width forms where a cell begins for a " +
+  'spreadsheet that splits at commas, semicolons or tabs. In strings of JSON they are escaped instead (`\\u003d`), and ' +
+  'blanks replace tabs and line breaks of JSON in which one comes before a negative number.';
+
 export function exportFormatOf<Row>(type: ExportType, view: View<Row>): ExportFormat<Row> {
   return type === 'text/csv' ? csvOf(view) : ndjsonOf(view);
 }
@@ -87,26 +93,42 @@ function memberOf(value: unknown, path: readonly string[]): unknown {
   return path.reduce((of, name) => (of as Record<string, unknown> | undefined)?.[name], value);
 }
 
-/** What a spreadsheet takes for the beginning of a formula. */
-const FORMULA = /^[=+\-@\t\r\n]/;
+/**
+ * What a spreadsheet takes for a formula where it sees a cell begin. One that splits at semicolons or tabs takes the
+ * quotes of RFC 4180 for text, so that a cell of its own may begin behind each of these and behind a line break.
+ * Readers skip blanks, quotes and invisible characters. It looks back from the character, which takes linear time.
+ */
+const FORMULA = /[=+\-@＝＋－＠](?<=(?:^|[;\p{Cc}\u2028\u2029])[\s"\p{C}]*.)/gu;
+/** A negative number of JSON behind a tab or a line break. */
+const BROKEN_BEFORE_NUMBER = /-(?<=[\t\r\n]\s*-)/;
 
+/** As {@link CSV_CHANGES} says. */
 function cellOf(value: unknown): string {
   if (value === undefined) return '';
-  const text = textOf(value);
-  return typeof value !== 'number' && FORMULA.test(text) ? `'${text}` : text;
+  if (typeof value === 'number') return String(value);
+  const text = plainTextOf(value);
+  if (text !== undefined) return text.replaceAll(FORMULA, "'$&");
+  const json = value instanceof RawJson ? value.text : JSON.stringify(value);
+  // Numbers have no escapes, but white space outside of strings may be any.
+  const spaced = BROKEN_BEFORE_NUMBER.test(json) ? json.replaceAll(/[\t\r\n]/g, ' ') : json;
+  return spaced.replaceAll(FORMULA, escapeOf);
 }
 
-function textOf(value: unknown): string {
+function plainTextOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (value instanceof Date) return value.toISOString();
-  if (value instanceof RawJson) return value.text;
-  return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
+  return Array.isArray(value) ? value.join(',') : undefined;
+}
+
+function escapeOf(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function lineOf(cells: readonly string[]): string {
   return `${cells.map(quoted).join(',')}\r\n`;
 }
 
+/** Quotes semicolons and tabs, too, for a reader that splits at several separators. */
 function quoted(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  return /[",;\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

@@ -2,15 +2,10 @@ import type { Config } from '#libs/runtime';
 import { bytesOf, MAX_DEPTH, maxValues } from '../read-body.js';
 import { bodySchemaOf } from './body-schema.js';
 import { Components, type Json, RATE_LIMIT_HEADERS } from './components.js';
-import type {
-  NotificationDescription,
-  Operation,
-  Parameters,
-  RoutesDescription,
-} from './describe.js';
+import type { NotificationDescription, Parameters, RoutesDescription } from './describe.js';
 import { type CommonCode, type DescribedError, DescribedErrors } from './errors.js';
 import { type Route, routesOf } from './routes.js';
-import { exportContent } from '../export-answer.js';
+import { CSV_CHANGES, exportContent } from '../export-answer.js';
 import { exampleOf, type Schema } from './schema.js';
 
 const JSON_TYPE = 'application/json';
@@ -42,7 +37,8 @@ export function openApiDocument(
   config: DescribedConfig,
 ): Json {
   const all = routes.flatMap(routesOf);
-  const errors = new DescribedErrors(all.flatMap(({ operation }) => describedErrors(operation)));
+  const described = all.flatMap(({ operation: { errors = [] } }) => errors.filter(isDescribed));
+  const errors = new DescribedErrors(described);
   const components = new Components(errors);
   const paths: Record<string, Json> = {};
   for (const route of all) {
@@ -208,7 +204,9 @@ function sizesOf(bytes: number): string {
 function successOf({ operation, status, isOpen, takesKey }: Route, components: Components): Json {
   const { answer, headers = [], isExported = false } = operation;
   return {
-    description: status === 202 ? 'Accepted for later processing.' : 'Success.',
+    description:
+      (status === 202 ? 'Accepted for later processing.' : 'Success.') +
+      (isExported ? ` ${CSV_CHANGES}` : ''),
     headers: {
       ...components.headersOf([
         ...headers,
@@ -278,10 +276,6 @@ function problemsOf(route: Route, components: Components, errors: DescribedError
       components.problem([...codes].filter((code) => errors.statusOf(code) === status).sort()),
     ]),
   );
-}
-
-function describedErrors({ errors = [] }: Operation): DescribedError[] {
-  return errors.filter(isDescribed);
 }
 
 function isDescribed(error: CommonCode | DescribedError): error is DescribedError {
