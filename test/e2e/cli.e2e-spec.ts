@@ -674,7 +674,7 @@ describe('the command line', () => {
     ],
     [
       { DATABASE_URL: 'postgres://u:geheim@127.0.0.1:1/x', PORT: 'geheim' },
-      'configuration: PORT: Invalid input: expected number, received NaN\n',
+      'configuration: PORT: must be a whole number from 0 to 65535\n',
     ],
   ])(
     'says in one sentence that it cannot work with %j, without a stack or a secret',

@@ -167,4 +167,11 @@ describe('a failed start', () => {
       `configuration: ${setting}: port ${port} is in use`,
     ]);
   });
+
+  it.each([
+    ['no-host.invalid', /^configuration: HOST: must be an address of this machine \(E\w+\)$/],
+    ['192.0.2.1', /^configuration: HOST: must be an address of this machine \(EADDRNOTAVAIL\)$/],
+  ])('names HOST if it is %s', async (HOST, reason) => {
+    expect(await reasonOf({ DATABASE_URL: database.url, HOST })).toMatch(reason);
+  });
 });

@@ -188,6 +188,10 @@ describe('the Kubernetes manifests', () => {
     }
   });
 
+  it('let no foreign Service set variables such as WORKER_PORT', () => {
+    expect(pods.map(({ spec }) => spec?.enableServiceLinks)).toEqual(pods.map(() => false));
+  });
+
   it('have migrate grant the roles of the other processes their rights', () => {
     const { envFrom } = containers.find(({ name }) => name === 'migrate')!;
     const names = envFrom?.flatMap(({ configMapRef }) => configMapRef?.name ?? []);

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { DynamicModule } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createHttpApplication } from '#libs/http';
-import { type Config, readConfig } from '#libs/runtime';
+import { type Config, readConfigOf } from '#libs/runtime';
 import { ApiModule } from '../../apps/api/src/api.module.js';
 import { WorkerModule } from '../../apps/worker/src/worker.module.js';
 import { type Environment, environmentOf } from './environment.js';
@@ -38,7 +38,7 @@ async function start(
   moduleFor: (config: Config) => DynamicModule,
   environment: Environment,
 ): Promise<InProcess> {
-  const config = readConfig(environmentOf(kind, { LOG_LEVEL: 'silent', ...environment }));
+  const config = readConfigOf(kind, environmentOf(kind, { LOG_LEVEL: 'silent', ...environment }));
   const app = await createHttpApplication(moduleFor(config));
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;

@@ -1,11 +1,11 @@
 /**
  * A variable's properties in the schema.
- * @typedef {{ description?: string, default?: unknown, minimum?: number, maximum?: number, enum?: unknown[] }} Variable
- * @typedef {[variable: string, byDefault: string, values: string, meaning: string]} Row
+ * @typedef {{ description?: string, default?: unknown, minimum?: number, maximum?: number, enum?: unknown[], readBy?: string[] }} Variable
+ * @typedef {[variable: string, byDefault: string, values: string, readers: string, meaning: string]} Row
  */
 
 /** @type {Row} */
-const HEAD = ['variable', 'default', 'values', 'what it is'];
+const HEAD = ['variable', 'default', 'values', 'read by', 'what it is'];
 
 /**
  * The table of docs/configuration.md in Markdown.
@@ -20,9 +20,10 @@ export function configTable({ properties = {}, required = [] }) {
 
 /** @type {(name: string, variable: Variable, isRequired: boolean) => Row} */
 function rowOf(name, variable, isRequired) {
-  const { description } = variable;
+  const { description, readBy = ['all'] } = variable;
   if (description === undefined) throw new Error(`${name} has no description`);
-  return [code(name), defaultOf(variable, isRequired), valuesOf(variable), description];
+  const values = valuesOf(variable);
+  return [code(name), defaultOf(variable, isRequired), values, readBy.join(', '), description];
 }
 
 /** @type {(variable: Variable, isRequired: boolean) => string} */

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { ApplicationsModule, ApplicationsService } from '#libs/applications';
 import { IdentityModule, UsersService } from '#libs/identity';
 import { actAs, Transactions } from '#libs/kernel';
-import { type Config, connectOnce, readConfig, RuntimeModule } from '#libs/runtime';
+import { type Config, connectOnce, readConfigOf, RuntimeModule } from '#libs/runtime';
 
 @Module({})
 class CliModule {}
@@ -38,7 +38,7 @@ export async function withService<Service, Result>(
   use: (service: Service) => Promise<Result>,
 ): Promise<Result> {
   const config: Config = {
-    ...readConfig(),
+    ...readConfigOf('cli'),
     // Standard output belongs to the command, and a failure is reported once, at the end.
     LOG_LEVEL: 'silent',
     DATABASE_POOL_SIZE: 2,

@@ -8,7 +8,7 @@ import {
   type DatabaseSchema,
   listen,
   Log,
-  readConfig,
+  readConfigOf,
   requireSecretsKeys,
   startProcess,
   STOP_SIGNALS,
@@ -43,7 +43,7 @@ export function startServer({ name, port, moduleFor, schemas }: ServerProcess): 
   // until a full garbage collection: 50 % more memory, in one start of three.
   setFlagsFromString('--no-allocation-site-pretenuring');
   return startProcess(name, async (startLog) => {
-    const config = readConfig();
+    const config = readConfigOf(name);
     requireSecretsKeys(config);
     const log = new Log(config, name);
     log.info({ version: VERSION, ...storeAddresses(config) }, 'starting');

@@ -6,6 +6,8 @@ export {
   CONFIG,
   InvalidConfigError,
   readConfig,
+  readConfigOf,
+  settingsOf,
   storeAddresses,
 } from './config/config.js';
 export {

@@ -88,17 +88,25 @@ function reasonOf(error: unknown): string {
 /** The settings with a port that a process listens on. */
 type PortSetting = 'PORT' | 'WORKER_PORT' | 'METRICS_PORT';
 
+/** A name that no resolver knows, and an address that this machine does not have. */
+const HOST_FAULTS: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL'];
+
 /**
  * Lets a server listen on the port of a setting.
- * @throws InvalidConfigError when the port is in use
+ * @throws InvalidConfigError when the port is in use, or the address is not one of this machine
  */
 export function listen(server: Server, setting: PortSetting, config: Config): Promise<void> {
   const port = config[setting];
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
-      const isInUse = codeOf(error) === 'EADDRINUSE';
-      const message = `configuration: ${setting}: port ${String(port)} is in use`;
-      reject(isInUse ? new InvalidConfigError(message) : error);
+      const code = codeOf(error);
+      if (code === 'EADDRINUSE') {
+        const message = `configuration: ${setting}: port ${String(port)} is in use`;
+        reject(new InvalidConfigError(message));
+      } else if (HOST_FAULTS.includes(code)) {
+        const message = `configuration: HOST: must be an address of this machine (${code})`;
+        reject(new InvalidConfigError(message));
+      } else reject(error);
     };
     server.once('error', fail).listen(port, config.HOST, () => {
       server.off('error', fail);

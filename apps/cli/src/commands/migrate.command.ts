@@ -12,11 +12,11 @@ export function addMigrateCommand(program: Command): void {
 }
 
 async function run(options: OutputOptions): Promise<void> {
-  const [{ readConfig, migrate }, { contextSchemas }] = await Promise.all([
+  const [{ readConfigOf, migrate }, { contextSchemas }] = await Promise.all([
     import('#libs/runtime'),
     import('../context-schemas.js'),
   ]);
-  const done = await migrate(readConfig(), contextSchemas, { print: complain });
+  const done = await migrate(readConfigOf('cli'), contextSchemas, { print: complain });
   const lines = [...done.map((name) => `migrated ${name}`), 'The database is up to date.'];
   print(options, { migrated: done }, lines.join('\n'));
 }

@@ -121,10 +121,10 @@ async function unlock(
   const { username } = await setStatus(name, 'active', options);
   if (!options.forgetFailures) return;
   const { forgetLoginFailures } = await import('#libs/identity');
-  const { firstLine, readConfig } = await import('#libs/runtime');
+  const { firstLine, readConfigOf } = await import('#libs/runtime');
   let forgotten: number;
   try {
-    forgotten = await forgetLoginFailures(readConfig(), username);
+    forgotten = await forgetLoginFailures(readConfigOf('cli'), username);
   } catch (error) {
     const why = firstLine(error);
     throw new CommandFailure(`Redis, which counts failed logins, cannot be reached (${why}).`);

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import { AggregatorRegistry } from 'prom-client';
-import { readConfig } from '../config/config.js';
+import { readConfigOf } from '../config/config.js';
 import { jsonLines } from '../logging/json-lines.js';
 import { exitOnFailure, TERMINAL_SIGNALS } from '../start-process.js';
 import { serveMetrics } from '../telemetry/serve-metrics.js';
@@ -121,7 +121,7 @@ export async function runProcesses({ name, processes, load }: Service): Promise<
     return;
   }
   await exitOnFailure(name, async () => {
-    const config = readConfig();
+    const config = readConfigOf(name);
     if (config[processes] === 1) {
       await load();
       return;

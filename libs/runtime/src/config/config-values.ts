@@ -9,19 +9,35 @@ import { postgresAddressOf } from '../database/postgres-address.js';
 /** A parsed CIDR block: an address and the prefix length in bits. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
+/** A program that reads settings. */
+export type Program = 'api' | 'worker' | 'cli';
+
+/** Which programs read a setting; without it, all do. The others must not fail because of a value that they ignore. */
+export interface Readers {
+  readBy: readonly Program[];
+}
+
+const readBy = (...programs: Program[]) => ({ readBy: programs }) satisfies Readers;
+export const API = readBy('api');
+export const WORKER = readBy('worker');
+export const CLI = readBy('cli');
+export const SERVERS = readBy('api', 'worker');
+export const API_AND_CLI = readBy('api', 'cli');
+
+const integer = (min: number, max: number) => {
+  const must = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number(must).int(must).min(min, must).max(max, must);
+};
+
 export const wholeNumber = (min: number, max: number, byDefault: number) =>
-  z.coerce.number().int().min(min).max(max).default(byDefault);
+  integer(min, max).default(byDefault);
 
 /** With at most four of each kind, their connections fit into PostgreSQL's default of 100. */
 const MAX_BY_DEFAULT = 4;
 
 /** A number of processes, by default a part of the cores. */
 export const processes = (partOfCores: number) =>
-  z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(64)
+  integer(1, 64)
     .optional()
     .transform((given) => given ?? processesFor(availableParallelism() * partOfCores));
 
@@ -163,9 +179,11 @@ export const postgresUrl = z.string().superRefine((text, context) => {
   }
 });
 
-export const onOff = z.enum(['true', 'false']).transform((value) => value === 'true');
+export const oneOf = <const Choice extends string>(...choices: Choice[]) =>
+  z.enum(choices, `must be one of ${choices.join(', ')}`);
 
-export const baseUrl = z
-  .url({ protocol: /^https?$/ })
-  .transform((url) => url.replace(/\/+$/, ''))
-  .optional();
+export const onOff = oneOf('true', 'false').transform((value) => value === 'true');
+
+export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+
+export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, '')).optional();

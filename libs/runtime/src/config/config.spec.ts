@@ -5,7 +5,14 @@ import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processesFor } from './config-values.js';
-import { configJsonSchema, InvalidConfigError, readApiAddress, readConfig } from './config.js';
+import {
+  configJsonSchema,
+  InvalidConfigError,
+  readApiAddress,
+  readConfig,
+  readConfigOf,
+  settingsOf,
+} from './config.js';
 import { SECRETS } from './secret-files.js';
 
 /** 32 bytes in Base64 that are easy to recognise. */
@@ -25,9 +32,9 @@ function networkOf(address: string, bits: number): ipaddr.IPv4 | ipaddr.IPv6 {
 }
 
 /** The error message, or an empty text if there is none. */
-function faultOf(variables: Record<string, string | undefined>): string {
+function faultOf(variables: Record<string, string | undefined>, reads = read): string {
   try {
-    read(variables);
+    reads(variables);
     return '';
   } catch (error) {
     if (error instanceof InvalidConfigError) return error.message;
@@ -422,6 +429,45 @@ describe('readConfig', () => {
     it.each(SECRETS)('are documented: %s', (name) => {
       const page = new URL('../../../../docs/configuration.md', import.meta.url);
       expect(readFileSync(page, 'utf8')).toContain(`\`${name}_FILE\``);
+    });
+  });
+
+  describe('of a program', () => {
+    /** What Kubernetes sets for a Service of this name. */
+    const FOREIGN = 'tcp://10.96.0.10:3001';
+    const names = Object.keys(configJsonSchema().properties ?? {});
+    /** Settings of which any text is a value. */
+    const TEXTS = [
+      ...['DATABASE_API_ROLE', 'DATABASE_WORKER_ROLE', 'REDIS_PASSWORD', 'REDIS_SENTINEL_PASSWORD'],
+      ...['HOST', 'CONSOLE_LOGIN_HINT', 'NODE_ENV'],
+    ];
+
+    it.each(['api', 'worker', 'cli'] as const)('are those that it reads: %s', (program) => {
+      const own = settingsOf(program);
+      const others = names.filter((name) => !own.includes(name));
+      expect(others.length).toBeGreaterThan(5);
+      const foreign = Object.fromEntries(others.map((name) => [name, FOREIGN]));
+      const readOwn = (variables: Record<string, string | undefined>) =>
+        readConfigOf(program, { DATABASE_URL, ...foreign, ...variables });
+      expect(readOwn({})).toEqual(read({}));
+      for (const name of own.filter((one) => !TEXTS.includes(one))) {
+        const fault = faultOf({ [name]: FOREIGN }, readOwn);
+        expect(fault).toMatch(
+          new RegExp(`^configuration: ${name}: (key 1 )?must (?!.*; [A-Z_]+: )`),
+        );
+        expect(fault).not.toContain(FOREIGN);
+      }
+    });
+
+    it('are read by at least one program each', () => {
+      const all = (['api', 'worker', 'cli'] as const).flatMap(settingsOf);
+      expect([...new Set(all)].sort()).toEqual(names.sort());
+    });
+
+    it('are not read from files that belong to others', () => {
+      const environment = { DATABASE_URL, DELIVERY_PROXY_URL_FILE: '/nowhere' };
+      expect(readConfigOf('api', environment)).toEqual(read({}));
+      expect(() => readConfigOf('worker', environment)).toThrow('DELIVERY_PROXY_URL_FILE: ');
     });
   });
 

@@ -2,18 +2,27 @@ import { z } from 'zod';
 import { postgresAddressOf } from '../database/postgres-address.js';
 import { redisAddressOf } from '../redis/redis-address.js';
 import {
+  API,
+  API_AND_CLI,
   baseUrl,
+  CLI,
   delays,
+  httpUrl,
   networks,
+  oneOf,
   onOff,
   origins,
   ports,
   postgresUrl,
   processes,
+  type Program,
   rate,
+  type Readers,
   schemaName,
   secretKeys,
+  SERVERS,
   wholeNumber,
+  WORKER,
 } from './config-values.js';
 import { type Environment, withSecretFiles } from './secret-files.js';
 
@@ -21,9 +30,9 @@ const schema = z.object({
   DATABASE_URL: postgresUrl.describe(
     'PostgreSQL, 15 or later; several hosts: `postgres://user:password@host,host/database`',
   ),
-  DATABASE_POOL_SIZE: wholeNumber(2, 500, 10).describe(
-    'the most connections that one process opens',
-  ),
+  DATABASE_POOL_SIZE: wholeNumber(2, 500, 10)
+    .describe('the most connections that one process opens')
+    .meta(SERVERS),
   DATABASE_PREPARED_STATEMENTS: onOff
     .prefault('true')
     .describe('`false` behind PgBouncer in transaction mode'),
@@ -32,17 +41,19 @@ const schema = z.object({
   ),
   MIGRATION_DATABASE_URL: postgresUrl
     .optional()
-    .describe('a direct connection for `migrate`, if `DATABASE_URL` is a pooler'),
+    .describe('a direct connection for `migrate`, if `DATABASE_URL` is a pooler')
+    .meta(CLI),
   DATABASE_API_ROLE: z
     .string()
     .optional()
     .describe(
       'the role of the API: `migrate` grants it the rights that it needs, and revokes all others',
-    ),
-  DATABASE_WORKER_ROLE: z.string().optional().describe('the same for the worker'),
-  INSTALLATION_GROUP: wholeNumber(0, 1_023, 0).describe(
-    'for `migrate`: the range of the ids, so that no two installations give the same one',
-  ),
+    )
+    .meta(CLI),
+  DATABASE_WORKER_ROLE: z.string().optional().describe('the same for the worker').meta(CLI),
+  INSTALLATION_GROUP: wholeNumber(0, 1_023, 0)
+    .describe('for `migrate`: the range of the ids, so that no two installations give the same one')
+    .meta(CLI),
   REDIS_URL: z
     .string()
     .default('redis://127.0.0.1:6379')
@@ -54,42 +65,54 @@ const schema = z.object({
   REDIS_PASSWORD: z.string().optional().describe('password of Redis, if `REDIS_URL` has none'),
   REDIS_SENTINEL_PASSWORD: z.string().optional().describe('password of the sentinels'),
   HOST: z.string().default('0.0.0.0').describe('address to listen on'),
-  PORT: wholeNumber(0, 65_535, 3000).describe('port of the API'),
-  WORKER_PORT: wholeNumber(0, 65_535, 3001).describe("port of the worker's health"),
-  METRICS_PORT: wholeNumber(0, 65_535, 0).describe('port of the metrics; 0 serves none'),
-  API_PROCESSES: processes(1 / 4).describe(
-    'how many processes an API consists of; by default a quarter of the cores, 1 to 4',
-  ),
-  WORKER_PROCESSES: processes(1 / 2).describe(
-    'how many processes a worker consists of; by default half of the cores, 1 to 4',
-  ),
-  SHUTDOWN_DELAY_MS: wholeNumber(0, 15_000, 3_000).describe(
-    'how long an API still accepts requests after SIGTERM',
-  ),
-  PUBLIC_BASE_URL: baseUrl.describe(
-    'what every `href` starts with; by default taken from the request',
-  ),
-  TRUSTED_PROXIES: networks.describe('CIDR list of proxies whose forwarded headers count'),
-  CORS_ORIGINS: origins.describe('origins of web pages that may call the API, comma-separated'),
-  CONSOLE: onOff.prefault('true').describe('`false`: no console at `/console`'),
+  PORT: wholeNumber(0, 65_535, 3000).describe('port of the API').meta(API_AND_CLI),
+  WORKER_PORT: wholeNumber(0, 65_535, 3001).describe("port of the worker's health").meta(WORKER),
+  METRICS_PORT: wholeNumber(0, 65_535, 0)
+    .describe('port of the metrics; 0 serves none')
+    .meta(SERVERS),
+  API_PROCESSES: processes(1 / 4)
+    .describe('how many processes an API consists of; by default a quarter of the cores, 1 to 4')
+    .meta(API),
+  WORKER_PROCESSES: processes(1 / 2)
+    .describe('how many processes a worker consists of; by default half of the cores, 1 to 4')
+    .meta(WORKER),
+  SHUTDOWN_DELAY_MS: wholeNumber(0, 15_000, 3_000)
+    .describe('how long an API still accepts requests after SIGTERM')
+    .meta(SERVERS),
+  PUBLIC_BASE_URL: baseUrl
+    .describe('what every `href` starts with; by default taken from the request')
+    .meta(API),
+  TRUSTED_PROXIES: networks
+    .describe('CIDR list of proxies whose forwarded headers count')
+    .meta(SERVERS),
+  CORS_ORIGINS: origins
+    .describe('origins of web pages that may call the API, comma-separated')
+    .meta(SERVERS),
+  CONSOLE: onOff.prefault('true').describe('`false`: no console at `/console`').meta(API),
   CONSOLE_LOGIN_HINT: z
     .string()
-    .max(1_000)
+    .max(1_000, 'must have at most 1000 characters')
     .default('')
-    .describe("text below the console's login, which everybody can read"),
-  MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10).describe('size limit of a request body'),
-  MAX_BATCH_BYTES: wholeNumber(1_024, 64 << 20, 8 << 20).describe(
-    'size limit of the body of an event batch',
-  ),
+    .describe("text below the console's login, which everybody can read")
+    .meta(API),
+  MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10)
+    .describe('size limit of a request body')
+    .meta(API),
+  MAX_BATCH_BYTES: wholeNumber(1_024, 64 << 20, 8 << 20)
+    .describe('size limit of the body of an event batch')
+    .meta(API),
   RATE_LIMIT: rate
     .prefault('60000/m')
-    .describe('requests that an account may send, such as `10/s`, `600/m` or `36000/h`'),
-  MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 4_000).describe(
-    'limit of client connections to a process; further ones are dropped',
-  ),
-  REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000, 60_000).describe(
-    'timeout for receiving a whole request (its headers: 10 s), and for an answer that is not read',
-  ),
+    .describe('requests that an account may send, such as `10/s`, `600/m` or `36000/h`')
+    .meta(API),
+  MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 4_000)
+    .describe('limit of client connections to a process; further ones are dropped')
+    .meta(SERVERS),
+  REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000, 60_000)
+    .describe(
+      'timeout for receiving a whole request (its headers: 10 s), and for an answer that is not read',
+    )
+    .meta(SERVERS),
   NODE_ENV: z
     .string()
     .default('development')
@@ -99,45 +122,49 @@ const schema = z.object({
   SECRETS_KEYS: secretKeys.describe(
     'keys of stored secrets, `id:base64,…`: the first encrypts, all decrypt',
   ),
-  DELIVERY_ALLOWED_NETWORKS: networks.describe(
-    'CIDR list of non-public networks that targets may be in',
-  ),
-  DELIVERY_DENIED_NETWORKS: networks.describe(
-    'CIDR list of networks that targets must not be in, even if allowed',
-  ),
-  DELIVERY_ALLOWED_PORTS: ports.describe(
-    'list of ports below 1024 that targets may have, besides 80 and 443',
-  ),
-  DELIVERY_PROXY_URL: z
-    .url({ protocol: /^https?$/ })
+  DELIVERY_ALLOWED_NETWORKS: networks
+    .describe('CIDR list of non-public networks that targets may be in')
+    .meta(SERVERS),
+  DELIVERY_DENIED_NETWORKS: networks
+    .describe('CIDR list of networks that targets must not be in, even if allowed')
+    .meta(SERVERS),
+  DELIVERY_ALLOWED_PORTS: ports
+    .describe('list of ports below 1024 that targets may have, besides 80 and 443')
+    .meta(SERVERS),
+  DELIVERY_PROXY_URL: httpUrl
     .optional()
-    .describe('egress proxy for all calls, such as `http://user:password@proxy:3128`'),
-  DELIVERY_TIMEOUT_MS: wholeNumber(1_000, 20_000, 15_000).describe(
-    'timeout until the status line and headers of the answer, connecting included',
-  ),
-  DELIVERY_RETRY_SCHEDULE: delays.describe('delays before the retries; empty: no retry'),
-  DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50).describe(
-    'calls in flight to one subscription, per worker',
-  ),
-  WORKER_CONCURRENCY: wholeNumber(1, 5_000, 400).describe('calls in flight in total, per worker'),
-  QUEUE_SHARDS: wholeNumber(1, 64, 1).describe('number of Bull queues; the same in every process'),
+    .describe('egress proxy for all calls, such as `http://user:password@proxy:3128`')
+    .meta(WORKER),
+  DELIVERY_TIMEOUT_MS: wholeNumber(1_000, 20_000, 15_000)
+    .describe('timeout until the status line and headers of the answer, connecting included')
+    .meta(SERVERS),
+  DELIVERY_RETRY_SCHEDULE: delays
+    .describe('delays before the retries; empty: no retry')
+    .meta(WORKER),
+  DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50)
+    .describe('calls in flight to one subscription, per worker')
+    .meta(SERVERS),
+  WORKER_CONCURRENCY: wholeNumber(1, 5_000, 400)
+    .describe('calls in flight in total, per worker')
+    .meta(WORKER),
+  QUEUE_SHARDS: wholeNumber(1, 64, 1)
+    .describe('number of Bull queues; the same in every process')
+    .meta(SERVERS),
   RETENTION_DAYS: wholeNumber(1, 3_650, 30).describe(
     "how long events, their deliveries and producers' ids are kept; `migrate` needs it, too",
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z
-    .url({ protocol: /^https?$/ })
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl
     .optional()
     .describe(
       'collector of traces, such as `http://127.0.0.1:4318`; without it there are no traces',
     ),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
     .default('info')
     .describe('lowest level that is logged'),
-  LOG_EVENTS: z
-    .enum(['summary', 'all'])
+  LOG_EVENTS: oneOf('summary', 'all')
     .default('summary')
-    .describe('`all`: a line for every event and attempt, instead of one summary per second'),
+    .describe('`all`: a line for every event and attempt, instead of one summary per second')
+    .meta(SERVERS),
 });
 
 /** The validated settings of a process, read from the environment once. */
@@ -161,6 +188,19 @@ export class InvalidConfigError extends Error {
  */
 export function readConfig(environment: Environment = process.env): Config {
   return parse(schema, environment);
+}
+
+/** Like {@link readConfig}, but leaves the settings that the program does not read at their defaults. */
+export function readConfigOf(program: Program, environment: Environment = process.env): Config {
+  return parse(schema, environment, settingsOf(program));
+}
+
+/** The names of the settings that a program reads. */
+export function settingsOf(program: Program): string[] {
+  return Object.entries(schema.shape).flatMap(([name, setting]) => {
+    const { readBy = [program] } = (setting.meta() ?? {}) as Partial<Readers>;
+    return readBy.includes(program) ? [name] : [];
+  });
 }
 
 /**
@@ -191,12 +231,14 @@ export function readApiAddress(
 function parse<Shape extends z.ZodRawShape>(
   wanted: z.ZodObject<Shape>,
   environment: Environment,
+  names: readonly string[] = Object.keys(wanted.shape),
 ): z.output<z.ZodObject<Shape>> {
-  const { variables, faults } = withSecretFiles(environment, Object.keys(wanted.shape));
+  const { variables, faults } = withSecretFiles(environment, names);
   const given = Object.fromEntries(
-    Object.entries(variables).filter(
-      ([name, value]) => value !== '' || name === 'DELIVERY_RETRY_SCHEDULE',
-    ),
+    names.flatMap((name) => {
+      const value = variables[name];
+      return value !== '' || name === 'DELIVERY_RETRY_SCHEDULE' ? [[name, value]] : [];
+    }),
   );
   const result = wanted.safeParse(given);
   if (result.success && faults.size === 0) return result.data;
