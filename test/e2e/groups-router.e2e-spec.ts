@@ -170,6 +170,20 @@ it('sends a customer to the group of the username', async () => {
   }
 });
 
+it('lets no customer choose a group, whatever the request names', async () => {
+  const { customer } = first;
+  // The map need not name a customer of the first group.
+  const unnamed = await createUser(first.database, 'unnamed');
+  const headers = { ...naming(second.customer.id).headers, cookie: 'switchhook-group=1' };
+  for (const [username, auth] of [
+    [customer.username, customer.auth],
+    ['unnamed', unnamed.auth],
+  ] as const) {
+    const shown = await clientOf(router, auth).get(`/v1/users/${username}`, { headers });
+    expect(shown.json()).toMatchObject({ username });
+  }
+});
+
 it('sends any request of an operator to the group of the account in its header', async () => {
   for (const { customer, database } of groups()) {
     const id = await anApplication(database, customer.id);

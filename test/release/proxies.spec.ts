@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
-import { Agent, request as httpsRequest } from 'node:https';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import http, { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { requireProgram } from '#tools/apt';
+import { ROOT } from '#tools/settings';
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -15,7 +16,7 @@ import { programs, startApi } from '../support/processes.js';
 import { EXAMPLES, ReverseProxy } from '../support/reverse-proxy.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
-for (const name of Object.keys(EXAMPLES)) await requireProgram(name);
+for (const { program } of Object.values(EXAMPLES)) await requireProgram(program);
 
 const CLIENT = '127.0.0.2';
 
@@ -39,14 +40,16 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 interface Sent {
   auth?: string;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | string[]>;
   body?: unknown;
-  agent?: Agent;
+  agent?: http.Agent;
 }
+
+const protocolOf = (url: string) => (url.startsWith('https:') ? https : http);
 
 /** Sends a request from the client's own address, as no proxy has. @returns the answer, with its body to be read */
 async function open(method: string, url: string, { auth, headers, body, agent }: Sent = {}) {
-  const request = httpsRequest(url, {
+  const request = protocolOf(url).request(url, {
     method,
     agent: agent ?? false,
     localAddress: CLIENT,
@@ -84,7 +87,16 @@ function expectUnanswered({ status, headers, text }: Awaited<ReturnType<typeof s
   expect(JSON.parse(text)).toEqual(problem);
 }
 
-describe.each(Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[])('the example of %s', (name) => {
+it('there is a test of every example', () => {
+  const files = readdirSync(join(ROOT, 'tools/proxies'));
+  const examples = Object.values(EXAMPLES).map(({ file }) => file);
+  expect(files.sort()).toEqual([...examples, 'accounts.map'].sort());
+});
+
+// What an example has to do stands here, for all of them. Those that terminate TLS are what clients reach.
+describe.each(Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[])('the example %s', (name) => {
+  const { terminatesTls } = EXAMPLES[name];
+
   describe('in front of two API processes', () => {
     let apis: [ServiceProcess, ServiceProcess];
     let proxy: ReverseProxy;
@@ -124,21 +136,49 @@ describe.each(Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[])('the example o
       return statuses;
     };
 
-    it('hands on the client and the address that it used, instead of forged ones', async () => {
+    const whose = terminatesTls ? 'instead of forged ones' : 'as the proxy in front of it says';
+    it(`hands on the client and the address that it used, ${whose}`, async () => {
+      const [forged, proto] = ['forged.example', terminatesTls ? 'http' : 'https'];
       const headers = {
         'x-forwarded-for': '203.0.113.9',
-        'x-forwarded-host': 'forged.example',
-        'x-forwarded-proto': 'http',
+        'x-forwarded-host': forged,
+        'x-forwarded-proto': proto,
       };
       const body = { username: 'customer', password: 'customer-secret' };
       const login = await send('POST', `${proxy.url}/v1/session`, { headers, body });
       expect(login.status).toBe(200);
-      expect(JSON.parse(login.text)).toMatchObject({ href: `${proxy.url}/v1/session` });
+      const base = terminatesTls ? proxy.url : `${proto}://${forged}`;
+      expect(JSON.parse(login.text)).toMatchObject({ href: `${base}/v1/session` });
       const entries = await clientOf(apis[0].url, customer.auth).get('/v1/audit');
-      expect(entries.json<object[]>()[0]).toMatchObject({ address: CLIENT });
+      const address = terminatesTls ? CLIENT : headers['x-forwarded-for'];
+      expect(entries.json<object[]>()[0]).toMatchObject({ address });
     });
 
-    it('keeps the tag of an answer, and adds HSTS', async () => {
+    if (terminatesTls) {
+      it('drops all forged headers if they are repeated', async () => {
+        const headers = Object.fromEntries(
+          ['for', 'host', 'proto'].map((name) => [`x-forwarded-${name}`, ['forged', 'forged']]),
+        );
+        const { auth } = customer;
+        const shown = await send('GET', `${proxy.url}/v1/users/customer`, { auth, headers });
+        expect(JSON.parse(shown.text)).toMatchObject({
+          href: `${proxy.url}/v1/users/${customer.id}`,
+        });
+      });
+
+      it('redirects plain HTTP, or does not listen for it', async () => {
+        const answer = await send('GET', `${proxy.plainUrl}/health/ready`).catch(
+          (error: unknown) => (error as NodeJS.ErrnoException).code,
+        );
+        if (typeof answer !== 'object') expect(answer).toBe('ECONNREFUSED');
+        else {
+          expect(answer.status).toBe(308);
+          expect(answer.headers.location).toMatch(/^https:/);
+        }
+      });
+    }
+
+    it('keeps the tag of an answer, and adds HSTS if it terminates TLS', async () => {
       const body = { event: 'cdrCreated', resource: 'all', targetUrl: 'https://example.com/' };
       const { auth } = customer;
       const { text } = await send('POST', `${proxy.url}/v1/webhooks`, { auth, body });
@@ -146,7 +186,8 @@ describe.each(Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[])('the example o
       const headers = { 'accept-encoding': 'gzip, br, zstd' };
       const shown = await send('GET', href, { auth, headers });
       expect(shown.headers.etag).toMatch(/^"\d+"$/);
-      expect(shown.headers['strict-transport-security']).toBe('max-age=31536000');
+      const hsts = terminatesTls ? 'max-age=31536000' : undefined;
+      expect(shown.headers['strict-transport-security']).toBe(hsts);
       expect((await send('DELETE', href, { auth })).status).toBe(200);
     });
 
@@ -208,7 +249,7 @@ describe.each(Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[])('the example o
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
     const proxy = await ReverseProxy.start(name, [port, port], dir, programs);
-    const agent = new Agent({ keepAlive: true });
+    const agent = new (protocolOf(proxy.url).Agent)({ keepAlive: true });
     for (let sent = 0; sent < 10; sent += 1) {
       expect((await send('POST', proxy.url, { agent })).status).toBe(200);
     }
