@@ -169,7 +169,8 @@ describe('docker-compose.yml', () => {
   });
 
   it('runs our processes on read-only file systems, without capabilities, and unable to gain privileges', () => {
-    for (const service of ours) {
+    const { proxy, pgbouncer } = services;
+    for (const service of [...ours, proxy, pgbouncer]) {
       expect(service).toMatchObject({
         read_only: true,
         cap_drop: ['ALL'],

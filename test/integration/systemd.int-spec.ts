@@ -38,6 +38,15 @@ describe.each(['api', 'worker'])('the systemd unit of the %s', (name) => {
     expect(settings['LimitNOFILE']).toEqual([ofCompose]);
   });
 
+  it('confines the process as the containers do', () => {
+    expect(settings).toMatchObject({
+      NoNewPrivileges: ['true'],
+      CapabilityBoundingSet: [''],
+      ProtectSystem: ['strict'],
+      PrivateTmp: ['true'],
+    });
+  });
+
   it('gives it the environment and the time to stop that the pages promise', () => {
     expect(settings['EnvironmentFile']).toEqual([
       '/etc/switchhook/common.env',
