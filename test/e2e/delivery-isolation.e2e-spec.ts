@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
@@ -7,6 +8,7 @@ import { testRedisUrl } from '../support/environment.js';
 import { clientOf } from '../support/http.js';
 import { apiInProcess, type InProcess, workerInProcess } from '../support/in-process.js';
 import { startWorker } from '../support/processes.js';
+import { startRawTarget } from '../support/raw-target.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
 
@@ -221,4 +223,34 @@ it('delivers while the queue is full, and sends a test at once', async () => {
   await receiver.until((received) => received.length === 3, 10_000);
   await redis.del(active);
   redis.disconnect();
+});
+
+it('uses no connection to a target for notifications of two accounts', async () => {
+  worker = await start();
+  const target = await startRawTarget();
+  try {
+    const accountsOn = new Map<Socket, Set<string | undefined>>();
+    target.answering = (socket) => {
+      const [, account] = /"accountId":"(\d+)"/.exec(target.requests.at(-1)!) ?? [];
+      accountsOn.set(socket, (accountsOn.get(socket) ?? new Set()).add(account));
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    };
+    const accounts = [await anAccount(database), await anAccount(database)];
+    const subscriptions = await Promise.all(
+      accounts.map((account) => aSubscription(database, account, { target_url: target.url })),
+    );
+    for (const subscription of [...subscriptions, ...subscriptions]) {
+      const before = target.requests.length;
+      await aPendingDelivery(database, subscription);
+      await eventually(
+        () => target.requests.length,
+        (requests) => requests > before,
+      );
+    }
+    const served = [...accountsOn.values()].map((each) => [...each]);
+    expect(served.filter(({ length }) => length !== 1)).toEqual([]);
+    expect(new Set(served.flat())).toEqual(new Set(accounts));
+  } finally {
+    target.close();
+  }
 });

@@ -12,10 +12,10 @@ resolver.dns.setServers([nameServer]);
 const log = new Log(config, 'test');
 const host = new HostResources(new Metrics(), log);
 const dialer = new Dialer(resolver, new OutboundPolicy(config), host, log, config);
-const client = new OutboundClient(dialer, new Tracing());
+const client = new OutboundClient(dialer, new Tracing(), config);
 
 async function outcomeOf(url: string): Promise<unknown> {
-  const request = { url, headers: {}, body: '{}', timeoutMs: 5_000 };
+  const request = { accountId: '1', url, headers: {}, body: '{}', timeoutMs: 5_000 };
   try {
     const { status, error } = await client.post(request);
     return status ?? error;

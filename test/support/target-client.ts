@@ -5,7 +5,11 @@ import type { Environment } from './environment.js';
 /** The worker's HTTP client for targets, without the worker. */
 export interface TestTargetClient {
   resolver: NameResolver;
-  post: (url: string, timeoutMs?: number, body?: string) => ReturnType<OutboundClient['post']>;
+  post: (
+    url: string,
+    timeoutMs?: number,
+    change?: { accountId?: string; body?: string },
+  ) => ReturnType<OutboundClient['post']>;
   close: () => Promise<void>;
 }
 
@@ -20,12 +24,12 @@ export function aTargetClient(environment: Environment = {}): TestTargetClient {
   const log = new Log(config, 'test');
   const host = new HostResources(new Metrics(), log);
   const dialer = new Dialer(resolver, new OutboundPolicy(config), host, log, config);
-  const client = new OutboundClient(dialer, new Tracing());
+  const client = new OutboundClient(dialer, new Tracing(), config);
   return {
     resolver,
-    post: (url, timeoutMs = 5_000, body = '{}') => {
+    post: (url, timeoutMs = 5_000, change = {}) => {
       const headers = { 'content-type': 'application/json' };
-      return client.post({ url, headers, body, timeoutMs });
+      return client.post({ accountId: '1', url, headers, body: '{}', timeoutMs, ...change });
     },
     close: async () => {
       await client.onApplicationShutdown();

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { expect, it } from 'vitest';
-import { Tracing } from '#libs/runtime';
+import { readConfig, Tracing } from '#libs/runtime';
 import type { Connection, Dialer } from './dialer.js';
 import { OutboundClient } from './outbound-client.js';
 
@@ -32,9 +32,10 @@ it.each([
       return Promise.resolve<Connection>({ socket: socket as Socket, address: '192.0.2.1', times });
     },
   };
-  const client = new OutboundClient(dialer as Dialer, new Tracing());
-  const post = () =>
-    client.post({ url: 'http://192.0.2.1/', headers: {}, body: '{}', timeoutMs: 5_000 });
+  const config = readConfig({ DATABASE_URL: 'postgres://unused' });
+  const client = new OutboundClient(dialer as Dialer, new Tracing(), config);
+  const request = { accountId: '1', url: 'http://192.0.2.1/', headers: {}, body: '{}' };
+  const post = () => client.post({ ...request, timeoutMs: 5_000 });
   expect(await post()).toMatchObject({ status: 200 });
   await new Promise((resolve) => setImmediate(resolve));
   expect(await post()).toMatchObject({ status: 200 });

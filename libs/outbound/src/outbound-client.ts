@@ -1,8 +1,8 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Agent } from 'undici';
-import { Tracing } from '#libs/runtime';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Agent, Pool } from 'undici';
+import { CONFIG, type Config, keptConnections, Tracing } from '#libs/runtime';
 import { type Answer, AnswerReader, uncoded } from './answer-reader.js';
 import {
   addressOf,
@@ -15,6 +15,7 @@ import { basicCredentialsOf } from './target-url.js';
 import { connectorFor, dialled } from './connector.js';
 import { Dialer, type OpeningTimes } from './dialer.js';
 import { expectAnswer, isSilent } from './answer-heads.js';
+import { IdleConnections, leaveIdle } from './idle-connections.js';
 
 /** More than `readByHeads` passes on, because undici creates an error for each header beyond its limit. */
 const MAX_HEADER_BYTES = 1 << 20;
@@ -41,6 +42,7 @@ const used = new WeakSet<Socket>();
 subscribe('undici:client:sendHeaders', (message) => {
   const { request, socket } = message as { request: { body?: unknown }; socket: Socket };
   expectAnswer(socket);
+  leaveIdle(socket);
   const connection = dialled(socket);
   if (!Buffer.isBuffer(request.body) || !connection) return;
   const { address, times: opening } = connection;
@@ -51,6 +53,8 @@ subscribe('undici:client:sendHeaders', (message) => {
 
 /** One POST to an address that a customer chose. */
 interface OutboundRequest {
+  /** Whose target it is. No connection is used for two accounts. */
+  accountId: string;
   url: string;
   headers: Record<string, string>;
   body: string;
@@ -87,11 +91,15 @@ export class OutboundClient implements OnApplicationShutdown {
    * to an agent as a whole.
    */
   private readonly agents = new Map<string, Agent>();
+  private readonly idle: IdleConnections;
 
   constructor(
     private readonly dialer: Dialer,
     private readonly tracing: Tracing,
-  ) {}
+    @Inject(CONFIG) config: Config,
+  ) {
+    this.idle = new IdleConnections(keptConnections(config));
+  }
 
   private agentFor(timeoutMs: number, { isNew }: { isNew: boolean }): Agent {
     const seconds = Math.ceil(timeoutMs / 1_000);
@@ -99,6 +107,7 @@ export class OutboundClient implements OnApplicationShutdown {
     const known = this.agents.get(key);
     if (known) return known;
     const agent = new Agent({
+      factory: (key, options) => new Pool(new URL(key).origin, options),
       connect: connectorFor(this.dialer, seconds * 1_000),
       // As many connections as calls: the limit is per subscription, and several can share a host.
       // With 0, each call gets its own connection.
@@ -145,10 +154,7 @@ export class OutboundClient implements OnApplicationShutdown {
     };
     try {
       const { status, at, headers, bodyMs, ...answered } = await this.send(request, body);
-      const sending = sendings.get(body);
-      // Otherwise the rest of this request would precede the next one.
-      if (sending && sending.socket.writableLength > 0) sending.socket.destroy();
-      const phases = { ...phasesUntil(at, sending), body: bodyMs };
+      const phases = { ...phasesUntil(at, sendings.get(body)), body: bodyMs };
       return { status, ...facts(at), phases, responseHeaders: keptHeaders(headers), ...answered };
     } catch (error) {
       if (isShortage(error)) throw new ShortageError(error);
@@ -187,14 +193,20 @@ export class OutboundClient implements OnApplicationShutdown {
     body: Buffer,
     on: { isNew: boolean },
   ): Promise<Answer> {
-    const { headers, timeoutMs } = request;
+    const { accountId, headers, timeoutMs } = request;
     const url = new URL(request.url);
     const credentials = basicCredentialsOf(url);
     return new Promise((resolve, reject) => {
-      const reader = new AnswerReader(timeoutMs, resolve, reject);
+      const end = (answer: Answer | Promise<Answer>): void => {
+        this.endOf(sendings.get(body)?.socket, accountId);
+        resolve(answer);
+      };
+      const reader = new AnswerReader(timeoutMs, end, reject);
       this.agentFor(timeoutMs, on).dispatch(
         {
-          origin: url.origin,
+          // undici keeps a pool for each of these. A target could answer the next notification on a connection in
+          // advance, so no pool serves two accounts.
+          origin: `${url.origin}/${accountId}`,
           path: url.pathname + url.search,
           method: 'POST',
           headers: {
@@ -207,6 +219,14 @@ export class OutboundClient implements OnApplicationShutdown {
         reader,
       );
     });
+  }
+
+  /** At the end of an answer, before undici may use the connection again. */
+  private endOf(socket: Socket | undefined, accountId: string): void {
+    if (!socket) return;
+    // Otherwise the rest of this request would precede the next one.
+    if (socket.writableLength > 0) socket.destroy();
+    this.idle.add(socket, accountId);
   }
 
   async onApplicationShutdown(): Promise<void> {

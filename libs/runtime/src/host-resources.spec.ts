@@ -73,7 +73,7 @@ it('adds up the files that the settings allow a process to have open', () => {
     ...{ MAX_CONNECTIONS: '3000', WORKER_CONCURRENCY: '200' },
   });
   expect(filesNeeded('api', config)).toBe(3_000 + 10 + 100);
-  expect(filesNeeded('worker', config)).toBe(6 * 200 + 10 + 100);
+  expect(filesNeeded('worker', config)).toBe((6 + 2) * 200 + 10 + 100);
 });
 
 it.each([

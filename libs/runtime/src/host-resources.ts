@@ -50,11 +50,19 @@ export class HostResources {
 const OTHER_FILES = 100;
 /** A target with several addresses that do not answer is dialled at this many at once. */
 const FILES_PER_CALL = 6;
+/** Of connections to targets, this many for each call of a worker stay open. */
+const KEPT_PER_CALL = 2;
+
+/** How many connections to targets stay open after their calls, at most. */
+export function keptConnections({ WORKER_CONCURRENCY }: Config): number {
+  return KEPT_PER_CALL * WORKER_CONCURRENCY;
+}
 
 /** How many files a process may have open at the same time with these settings. */
 export function filesNeeded(name: 'api' | 'worker', config: Config): number {
   const { MAX_CONNECTIONS, WORKER_CONCURRENCY, DATABASE_POOL_SIZE } = config;
-  const connections = name === 'api' ? MAX_CONNECTIONS : FILES_PER_CALL * WORKER_CONCURRENCY;
+  const calls = FILES_PER_CALL * WORKER_CONCURRENCY + keptConnections(config);
+  const connections = name === 'api' ? MAX_CONNECTIONS : calls;
   return connections + DATABASE_POOL_SIZE + OTHER_FILES;
 }
 

@@ -42,7 +42,7 @@ export {
 export { runtimeSchema } from './database/runtime-schema.js';
 export { waitForSchema, type WaitsFor } from './database/schema-gate.js';
 export { TypeOrmTransactions } from './database/typeorm-transactions.js';
-export { HostResources, warnOfFewFiles } from './host-resources.js';
+export { HostResources, keptConnections, warnOfFewFiles } from './host-resources.js';
 export { IdempotencyKeys, type KeyedRequest } from './idempotency-keys.js';
 export { FailureLog } from './logging/failure-log.js';
 export { Log, NestLog, OutageLog } from './logging/log.js';

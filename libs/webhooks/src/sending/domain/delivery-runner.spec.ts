@@ -333,9 +333,10 @@ it('adds the header webhook-replayed only to replays', async () => {
   ]);
 });
 
-it('sends the signed body with our user agent', async () => {
+it('sends the signed body with our user agent, on behalf of its account', async () => {
   await run();
   expect(target.requests[0]).toMatchObject({
+    accountId: '1',
     url: 'http://target.example/',
     timeoutMs: 15_000,
     headers: {

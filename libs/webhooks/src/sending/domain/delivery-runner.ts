@@ -180,7 +180,9 @@ export class DeliveryRunner {
     const headers = { ...target.headers, ...ours };
     const timeoutMs = this.timeoutOf(delivery);
     const start = performance.now();
-    const answer = await this.call(delivery, slot, { url: target.url, headers, body, timeoutMs });
+    const { accountId } = event;
+    const call = { accountId, url: target.url, headers, body, timeoutMs };
+    const answer = await this.call(delivery, slot, call);
     const request = shownRequest(target, ours);
     const phases = attemptPhases(delivery, start, answer.phases);
     return { number: delivery.attempt, at, ...answer, request, phases };

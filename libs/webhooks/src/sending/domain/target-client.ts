@@ -4,6 +4,8 @@ import type { LeasedDelivery, OpenTarget } from './pending-deliveries.js';
 
 /** One POST to a customer's target. */
 export interface TargetRequest {
+  /** Calls of different accounts share no connection. */
+  accountId: string;
   url: string;
   headers: Record<string, string>;
   body: string;
