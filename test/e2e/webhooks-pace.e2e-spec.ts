@@ -198,10 +198,22 @@ describe('the fields', () => {
     for (const field of Object.keys(pace)) expect(await demo.shown(path)).not.toHaveProperty(field);
   });
 
-  it.each([0, CONCURRENCY + 1])('the limits are named if maxConcurrent is %i', async (calls) => {
-    const body = { ...minimalSubscription, maxConcurrent: calls };
-    const { error } = (await demo.client.post('/v1/webhooks', body)).json<Schemas['Problem']>();
-    expect(error).toBe(`maxConcurrent must be from 1 to ${CONCURRENCY}.`);
+  const BEYOND = `must be at most ${CONCURRENCY}, the limit of this installation`;
+  it.each([
+    [0, 'range', 'must be at least 1'],
+    [CONCURRENCY + 1, 'not_allowed', BEYOND],
+    [1_001, 'not_allowed', BEYOND],
+  ])('maxConcurrent of %i is refused as %s, and the limit named', async (given, code, says) => {
+    const path = await demo.aSubscription();
+    const body = { maxConcurrent: given };
+    const answers = [
+      await demo.client.post('/v1/webhooks', { ...minimalSubscription, ...body }),
+      await demo.client.put(path, body),
+    ];
+    const errors = [{ field: 'maxConcurrent', code, message: `maxConcurrent ${says}.` }];
+    for (const answer of answers) {
+      expect(answer.json<Schemas['Problem']>().errors).toEqual(errors);
+    }
   });
 
   it.each([
@@ -209,9 +221,6 @@ describe('the fields', () => {
     [{ maxPerSecond: 1_001 }, 'range'],
     [{ maxPerSecond: 1.5 }, 'type'],
     [{ maxPerSecond: '10' }, 'type'],
-    [{ maxConcurrent: 0 }, 'range'],
-    [{ maxConcurrent: 1_001 }, 'range'],
-    [{ maxConcurrent: CONCURRENCY + 1 }, 'not_allowed'],
     [{ ordered: 'true' }, 'type'],
   ])('%j is refused', async (fields, code) => {
     const field = Object.keys(fields)[0]!;

@@ -264,8 +264,9 @@ export abstract class PaceLimits {
   abstract readonly maxConcurrent: number;
 }
 
-/** The fault of a `maxConcurrent` out of its range. @param max of the {@link PaceLimits} */
-export const concurrencyRange = (max: number): string => `must be from 1 to ${max}`;
+/** The fault of a `maxConcurrent` beyond what the operator allows. @param max of the {@link PaceLimits} */
+export const concurrencyLimit = (max: number): string =>
+  `must be at most ${max}, the limit of this installation`;
 
 /** Limit at account level, and for each application (specification, section 8). */
 export const MAX_WEBHOOKS = 10;

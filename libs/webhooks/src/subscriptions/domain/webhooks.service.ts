@@ -22,7 +22,7 @@ import { refuseMask, refuseTarget, TargetPolicy } from './target-url.js';
 import {
   MAX_WEBHOOKS,
   PaceLimits,
-  concurrencyRange,
+  concurrencyLimit,
   type Webhook,
   type WebhookChanges,
   type WebhookContent,
@@ -268,7 +268,7 @@ export class WebhooksService {
   /** @param changed a new value: the present one is always accepted, even if the limit has since been lowered */
   private refuseConcurrency(changed: number | null | undefined): void {
     if ((changed ?? 0) <= this.pace.maxConcurrent) return;
-    const message = `maxConcurrent ${concurrencyRange(this.pace.maxConcurrent)}.`;
+    const message = `maxConcurrent ${concurrencyLimit(this.pace.maxConcurrent)}.`;
     throw ValidationError.of('maxConcurrent', 'not_allowed', message);
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../../event-kinds/domain/event-kinds.js';
 import { type Signature, SIGNATURES } from '../domain/signing-key.js';
 import {
-  concurrencyRange,
+  concurrencyLimit,
   PER_SECOND,
   type RetryPolicy,
   type WebhookChanges,
@@ -38,6 +38,8 @@ import {
 import { SignatureSchema } from './webhook.view.js';
 
 const MAX_NAME = 255;
+/** The highest `DELIVERY_CONCURRENCY`, beyond which no limit can be stored. */
+const MAX_CONCURRENT = 1_000;
 
 const ITEM = `(?:${[...RESOURCES, ALL_RESOURCES].join('|')})`;
 
@@ -138,17 +140,14 @@ class WebhookDto {
     example: 2,
   })
   @Is(
-    wholeNumber({ minimum: 1, maximum: 1_000 }),
-    {
-      code: 'range',
-      says: ({ config }) => concurrencyRange(config.DELIVERY_CONCURRENCY),
-      holds: (value) => value >= 1 && value <= 1_000,
-    },
+    wholeNumber({ minimum: 1, maximum: MAX_CONCURRENT }),
+    { code: 'range', says: 'must be at least 1', holds: (value) => value >= 1 },
     {
       code: 'not_allowed',
-      says: ({ config }) => concurrencyRange(config.DELIVERY_CONCURRENCY),
-      // On a change, the service checks this, because it knows whether the value changes.
-      holds: (value, { config, isNew }) => !isNew || value <= config.DELIVERY_CONCURRENCY,
+      says: ({ config }) => concurrencyLimit(config.DELIVERY_CONCURRENCY),
+      // On a change, the service checks the rest, because it knows whether the value changes.
+      holds: (value, { config, isNew }) =>
+        value <= (isNew ? config.DELIVERY_CONCURRENCY : MAX_CONCURRENT),
     },
   )
   maxConcurrent?: number | null;
