@@ -113,9 +113,21 @@ describe('the field retry', () => {
     expect((await demo.shown(path))['retry']).toEqual({ schedule: [] });
     await demo.client.put(path, { name: 'x' });
     expect((await demo.shown(path))['retry']).toEqual({ schedule: [] });
-    await demo.client.put(path, { retry: null });
-    expect(await demo.shown(path)).not.toHaveProperty('retry');
+    for (const none of [null, {}, [], { schedule: null }]) {
+      await demo.client.put(path, { retry });
+      expect((await demo.client.put(path, { retry: none })).status).toBe(200);
+      expect(await demo.shown(path)).not.toHaveProperty('retry');
+    }
   });
+
+  it.each([null, {}, [], { timeoutMs: null }])(
+    'is not there if it is given as %j',
+    async (none) => {
+      expect(await demo.shown(await demo.aSubscription({ retry: none }))).not.toHaveProperty(
+        'retry',
+      );
+    },
+  );
 
   it('raises the version when it changes, and not when it is sent back as shown', async () => {
     const path = await demo.aSubscription({ retry });
@@ -132,7 +144,7 @@ describe('the field retry', () => {
   it.each([
     [{ retry: ['5s'] }, ['retry type']],
     [{ retry: '' }, ['retry type']],
-    [{ retry: {} }, ['retry required']],
+    [{ retry: { delays: [5] } }, ['retry required']],
     [
       { retry: { schedule: [5, 5, 5, 0], timeoutMs: 20_001 }, event: 'x' },
       ['/retry/schedule/3 range', '/retry/timeoutMs range', 'event choice'],

@@ -1615,7 +1615,7 @@ export interface components {
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text.
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -1640,7 +1640,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt.
+             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt. Must be at least 1.
              * @example 2
              */
             maxConcurrent?: number | null;
@@ -1677,7 +1677,7 @@ export interface components {
              */
             resource: string;
             /**
-             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both. An empty array counts as an empty object.
+             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both; `{}` is no policy. An empty array counts as an empty object.
              * @example {
              *       "schedule": [
              *         10,
@@ -2408,7 +2408,7 @@ export interface components {
         /** @description `null` stands for a member that is not given. */
         FilterPreviewRequest: {
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text.
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -2931,7 +2931,7 @@ export interface components {
              */
             occurredAt?: string | null;
             /**
-             * @description What happened; delivered byte for byte as it was sent. It must have at most 131072 bytes of text.
+             * @description What happened; delivered byte for byte as it was sent. It must have at most 131072 bytes of text. An empty array counts as an empty object.
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -3131,7 +3131,7 @@ export interface components {
              */
             event?: components["schemas"]["EventKind"];
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. `null` clears it.
+             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -3156,7 +3156,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt. `null` clears it.
+             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt. Must be at least 1. `null` clears it.
              * @example 2
              */
             maxConcurrent?: number | null;
@@ -3193,7 +3193,7 @@ export interface components {
              */
             resource?: string;
             /**
-             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both. An empty array counts as an empty object. `null` clears it.
+             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both; `{}` is no policy. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "schedule": [
              *         10,
@@ -3220,7 +3220,7 @@ export interface components {
                 timeoutMs?: number | null;
             } | null;
             /**
-             * @description How notifications are signed: with a shared secret, or with a private key whose public key you can fetch (`v1` and `v1a` of Standard Webhooks). Another one comes with a new key; the old one signs beside it for 24 hours. Must be one of hmac-sha256, ed25519.
+             * @description How notifications are signed: with a shared secret, or with a private key whose public key you can fetch (`v1` and `v1a` of Standard Webhooks). Another one comes with a new key; the old one signs beside it for 24 hours. `null` stands for the default, hmac-sha256. Must be one of hmac-sha256, ed25519. `null` clears it.
              * @example ed25519
              */
             signature?: components["schemas"]["Signature"];

@@ -27,8 +27,6 @@ export interface FieldOptions {
   trim?: boolean;
   /** The property holds the member's JSON text as it was sent, not its value. */
   raw?: boolean;
-  /** An empty array counts as an empty object, unless this is false. */
-  emptyArray?: false;
   /** For the API description. */
   about?: string;
   example?: unknown;
@@ -163,6 +161,6 @@ export function fieldsOf(dto: new () => object): Map<string, FieldDescription> {
 }
 
 /** Whether a member must be an object, as which an empty array counts. */
-export function takesEmptyArray({ schema, emptyArray }: FieldDescription): boolean {
-  return schema.type === 'object' && emptyArray !== false;
+export function takesEmptyArray({ schema }: FieldDescription): boolean {
+  return schema.type === 'object';
 }

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import type { Request } from 'express';
-import { type FieldFault, rawMember, ValidationError } from '#libs/kernel';
+import { type FieldFault, isEmptyArray, rawMember, ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { faultsIn, fieldsOf, takesEmptyArray } from './field.js';
 import { bodySchemaOf } from './openapi/body-schema.js';
@@ -69,10 +69,7 @@ export function validDto<Dto extends object>(
     if (value === null && isNew) continue;
     const isRaw = field.raw === true;
     let given = isRaw && value !== null ? rawMember(body.text, name) : value;
-    // PHP turns an empty object into an empty array when it sends a resource back.
-    if (Array.isArray(value) && value.length === 0 && takesEmptyArray(field)) {
-      given = isRaw ? '{}' : {};
-    }
+    if (isEmptyArray(value) && takesEmptyArray(field)) given = isRaw ? '{}' : {};
     (typeof given === 'object' ? nested : members)[name] = given;
   }
   const instance = plainToInstance(dto, members, { excludeExtraneousValues: true });

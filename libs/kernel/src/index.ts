@@ -56,6 +56,7 @@ export {
 export { importedId, ImportRecord, recordFault } from './import-record.js';
 export {
   anyObject,
+  isEmptyArray,
   faultAt,
   flag,
   httpUrl,

@@ -1,5 +1,13 @@
 import { type FieldDescription, fieldsOf, takesEmptyArray } from '../field.js';
-import { named, nameOf, NULL_IS_ABSENT, nullable, type Schema, use } from './schema.js';
+import {
+  EMPTY_ARRAY,
+  named,
+  nameOf,
+  NULL_IS_ABSENT,
+  nullable,
+  type Schema,
+  use,
+} from './schema.js';
 
 /**
  * The schema of a body, from the fields of its DTO. The descriptions contain the wording of every
@@ -34,7 +42,7 @@ function fieldSchema(field: FieldDescription, nullIsAbsent: boolean): Schema {
     isNamed ? '' : (schema.description ?? ''),
     ...wording.filter((says) => !about.includes(says)).map((says) => sentence(says)),
     field.trim === true ? 'Surrounding white space is removed.' : '',
-    takesEmptyArray(field) ? 'An empty array counts as an empty object.' : '',
+    takesEmptyArray(field) ? EMPTY_ARRAY : '',
     field.requiredUnless === undefined
       ? ''
       : `Either this or \`${field.requiredUnless}\` is required.`,

@@ -32,6 +32,9 @@ export function baseOf(schema: Schema): Schema | undefined {
 /** The description of the body of a POST. */
 export const NULL_IS_ABSENT = '`null` stands for a member that is not given.';
 
+/** In the description of an object in a body. */
+export const EMPTY_ARRAY = 'An empty array counts as an empty object.';
+
 /**
  * The same schema, or `null`. An object is an alternative of its own: with `null` in its `type`, some generated
  * clients send `{}` for a member that was not set, which erases what is stored.

@@ -35,6 +35,12 @@ it('treats null as an absent member', () => {
   });
 });
 
+// PHP encodes an empty array and an empty object alike.
+it('reads an empty array as empty data', () => {
+  const text = '{"event":"smsdlr","resource":"sms","accountId":1,"data": [ ]}';
+  expect(read(text)).toMatchObject({ event: { data: '{}' } });
+});
+
 it('reports every fault', () => {
   expect(faultsIn('{}')).toEqual([
     'event required',
@@ -44,7 +50,7 @@ it('reports every fault', () => {
   ]);
   expect(
     faultsIn(
-      '{"id":7,"event":"sms","resource":"all","applicationId":"x","accountId":-1,"occurredAt":"today","data":[]}',
+      '{"id":7,"event":"sms","resource":"all","applicationId":"x","accountId":-1,"occurredAt":"today","data":[1]}',
     ),
   ).toEqual([
     'event choice',

@@ -4,6 +4,7 @@ import {
   faultAt,
   type FieldFault,
   INTEGER_TOO,
+  isEmptyArray,
   isObject,
   numericId,
   numericIdOf,
@@ -58,6 +59,11 @@ const IS_OURS: Problem = {
   says: `must not be ${NOTICE_KINDS.join(', ')}: ${NOTICES_ARE_OURS}`,
 };
 
+const OBJECT = anyObject();
+const DATA = validatorOf(OBJECT.schema, (given) =>
+  isEmptyArray(given) ? [] : OBJECT.check(given),
+);
+
 /** An id: an integer or a string of digits. */
 function id(about: string, example: string): Member {
   return {
@@ -109,11 +115,11 @@ const MEMBERS = {
   data: {
     schema: schema.anyObject(
       'What happened; delivered byte for byte as it was sent. ' +
-        `It must have at most ${MAX_DATA_BYTES} bytes of text.`,
+        `It must have at most ${MAX_DATA_BYTES} bytes of text. ${schema.EMPTY_ARRAY}`,
       { callId: '8c1f3a', duration: 33258 },
     ),
-    validator: anyObject(),
-    read: (_, text) => rawMember(text, 'data') ?? '',
+    validator: DATA,
+    read: (given, text) => (isEmptyArray(given) ? '{}' : (rawMember(text, 'data') ?? '')),
     isRequired: true,
   },
 } satisfies Record<string, Member>;

@@ -19,6 +19,14 @@ it.each([
   expect(retryPolicyOf(given)).toEqual(given);
 });
 
+it.each<object>([{}, { schedule: null }, { schedule: null, timeoutMs: null, jitter: 1 }])(
+  'reads %j as no policy',
+  (given) => {
+    expect(faultsOf(given)).toEqual([]);
+    expect(retryPolicyOf(given)).toBeNull();
+  },
+);
+
 it('drops unknown members, and reads null as absent', () => {
   const given = { timeoutMs: null, jitter: 0.5, schedule: [5] };
   expect(faultsOf(given)).toEqual([]);
@@ -44,8 +52,7 @@ it('returns the members in the same order, whatever the order in the body', () =
 
 it.each([
   [5, ['retry type']],
-  [{}, ['retry required']],
-  [{ schedule: null, timeoutMs: null }, ['retry required']],
+  [{ delays: [5] }, ['retry required']],
   [{ schedule: 5 }, ['/retry/schedule type']],
   [{ schedule: {} }, ['/retry/schedule type']],
   [{ schedule: Array.from({ length: 21 }, () => 5) }, ['/retry/schedule length']],

@@ -53,29 +53,29 @@ export const RetryPolicySchema = schema.named('RetryPolicy', {
 });
 
 const GIVEN = anyObject({
-  minProperties: 1,
   properties: {
     schedule: schema.nullable(members.schedule),
     timeoutMs: schema.nullable(members.timeoutMs),
   },
 });
-const NOT_EMPTY = GIVEN.and(
-  'required',
-  'must have schedule or timeoutMs',
-  (given) => givenNames(given).length > 0,
-);
+/** Without members there is no policy. But one with other members only is a mistake, which must not clear it. */
+const KNOWN = GIVEN.and('required', 'must have schedule or timeoutMs', (given) => {
+  const names = Object.keys(given);
+  return names.length === 0 || names.some((name) => Object.hasOwn(VALIDATORS, name));
+});
 
 /** A policy in a request body. */
 export const GivenRetryPolicy = validatorOf<RetryPolicy>(GIVEN.schema, (given) => {
-  const problems = NOT_EMPTY.check(given);
+  const problems = KNOWN.check(given);
   if (problems.length > 0) return problems;
   const policy = given as Record<keyof RetryPolicy, unknown>;
   return givenNames(policy).flatMap((name) => inside(name, VALIDATORS[name].check(policy[name])));
 });
 
-/** The policy in a body: its known members, of which `null` means "not given". */
-export function retryPolicyOf(given: RetryPolicy): RetryPolicy {
-  return Object.fromEntries(givenNames(given).map((name) => [name, given[name]]));
+/** The policy in a body: its known members, of which `null` means "not given". Null if there are none. */
+export function retryPolicyOf(given: RetryPolicy): RetryPolicy | null {
+  const names = givenNames(given);
+  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, given[name]]));
 }
 
 function givenNames(given: Partial<Record<keyof RetryPolicy, unknown>>): (keyof RetryPolicy)[] {
@@ -87,8 +87,6 @@ function givenNames(given: Partial<Record<keyof RetryPolicy, unknown>>): (keyof 
 export const FILTER = {
   clearable: true,
   raw: true,
-  // A list of conditions that turned out empty must not remove the filter.
-  emptyArray: false as const,
   about:
     "Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each " +
     'with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\\.` is a dot in a name. What ' +

@@ -68,6 +68,7 @@ const TARGET_URL = {
   about: 'Where the notifications are posted to. User information in it is sent as Basic.',
   example: 'https://hooks.example.com/switchhook',
 };
+const DEFAULT_SIGNATURE: Signature = 'hmac-sha256';
 const SIGNATURE = {
   about:
     'How notifications are signed: with a shared secret, or with a private key whose public key you can fetch ' +
@@ -116,7 +117,7 @@ class WebhookDto {
     clearable: true,
     about:
       'What holds instead of the configured retries, from the next attempt on. It must have ' +
-      '`schedule` or `timeoutMs`, or both.',
+      '`schedule` or `timeoutMs`, or both; `{}` is no policy.',
     example: { schedule: [10, 60, 600], timeoutMs: 5_000 },
   })
   @Is(GivenRetryPolicy)
@@ -194,7 +195,7 @@ export class CreateWebhookDto extends WebhookDto {
   @Is(NewHeaders)
   headers?: Record<string, string> | null;
 
-  @Field({ ...SIGNATURE, about: `${SIGNATURE.about} By default hmac-sha256.` })
+  @Field({ ...SIGNATURE, about: `${SIGNATURE.about} By default ${DEFAULT_SIGNATURE}.` })
   @Is(oneOf(SIGNATURES, SignatureSchema))
   signature?: Signature;
 
@@ -209,7 +210,7 @@ export class CreateWebhookDto extends WebhookDto {
       enabled: this.enabled ?? true,
       retry: this.retry ? retryPolicyOf(this.retry) : null,
       headers: this.headers ?? null,
-      signature: this.signature ?? 'hmac-sha256',
+      signature: this.signature ?? DEFAULT_SIGNATURE,
       maxPerSecond: this.maxPerSecond ?? null,
       maxConcurrent: this.maxConcurrent ?? null,
       ordered: this.ordered ?? false,
@@ -242,10 +243,11 @@ export class UpdateWebhookDto extends WebhookDto {
     ...SIGNATURE,
     about:
       `${SIGNATURE.about} Another one comes with a new key; the old one signs beside it for ` +
-      '24 hours.',
+      `24 hours. \`null\` stands for the default, ${DEFAULT_SIGNATURE}.`,
+    clearable: true,
   })
   @Is(oneOf(SIGNATURES, SignatureSchema))
-  signature?: Signature;
+  signature?: Signature | null;
 
   changes(): Required<Omit<WebhookChanges, 'paused'>> {
     return {
@@ -258,7 +260,7 @@ export class UpdateWebhookDto extends WebhookDto {
       enabled: this.enabled,
       retry: this.retry && retryPolicyOf(this.retry),
       headers: this.headers,
-      signature: this.signature,
+      signature: this.signature === null ? DEFAULT_SIGNATURE : this.signature,
       maxPerSecond: this.maxPerSecond,
       maxConcurrent: this.maxConcurrent,
       ordered: this.ordered === null ? false : this.ordered,
