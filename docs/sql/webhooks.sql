@@ -762,6 +762,21 @@ removed AS (
 UPDATE replays SET state = 'cancelled', completed_at = now()
 WHERE id = ANY (ARRAY(SELECT id FROM ending WHERE webhook_id IS NOT NULL)) AND state = 'running';
 
+-- END_QUEUE_LEASES(…), prepared as queue.end-leases.20454
+WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
+given AS MATERIALIZED (
+  SELECT d.id FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
+  JOIN LATERAL (
+    SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d ON d.takes = j.lease AND d.claimed_until IS NOT NULL AND d.state IN ('pending', 'cancelled')
+)
+UPDATE deliveries d
+SET claimed_until = NULL,
+  next_attempt_at = CASE WHEN d.next_attempt_at = d.claimed_until THEN (SELECT at FROM clock)
+    ELSE d.next_attempt_at END
+WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid);
+
 -- END_WITHOUT_EVENT(…), prepared as pending.end-without-event.20454
 UPDATE deliveries d
 SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_at = NULL,

@@ -99,16 +99,16 @@ it('a worker is not ready, but an API is, while Redis takes no writes', async ()
   const config = async (...settings: string[]): Promise<void> => {
     await redis.command('CONFIG', 'SET', ...settings);
   };
-  const ways: [start: () => Promise<unknown>, end: () => Promise<unknown>][] = [
-    // It is a replica, as after a failover.
+  const ways: [reason: string, start: () => Promise<unknown>, end: () => Promise<unknown>][] = [
+    // As after a failover.
     [
+      'Redis is a replica, which takes no writes',
       async () => redis.command('REPLICAOF', '127.0.0.1', String(await freePort())),
       () => redis.command('REPLICAOF', 'NO', 'ONE'),
     ],
-    // It is full.
-    [() => config('maxmemory', '1'), () => config('maxmemory', '0')],
-    // It cannot save.
+    ['Redis is full', () => config('maxmemory', '1'), () => config('maxmemory', '0')],
     [
+      'Redis takes no writes, because it cannot save its data',
       async () => {
         await mkdir(dump);
         await config('save', '3600 1');
@@ -124,7 +124,7 @@ it('a worker is not ready, but an API is, while Redis takes no writes', async ()
       },
     ],
   ];
-  for (const [begin, end] of ways) {
+  for (const [reason, begin, end] of ways) {
     const both = { status: 'up', postgres: 'up', redis: 'up' };
     // A connection to a server that was a replica opens again.
     for (const process of [api, worker]) {
@@ -134,8 +134,9 @@ it('a worker is not ready, but an API is, while Redis takes no writes', async ()
       );
     }
     await begin();
-    expect(await ready(api)).toEqual({ code: 200, ...both, redis: 'down' });
-    expect(await ready(worker)).toEqual({ code: 503, ...both, status: 'down', redis: 'down' });
+    const down = { redis: 'down', reason };
+    expect(await ready(api)).toEqual({ code: 200, ...both, ...down });
+    expect(await ready(worker)).toEqual({ code: 503, ...both, status: 'down', ...down });
     await end();
   }
   await Promise.all(running.map((one) => one.stop()));

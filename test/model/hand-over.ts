@@ -134,10 +134,20 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
     if (!state.isAdding) return;
     const job = state.deliveries.map((_, delivery) => [delivery, 1] as const);
     yield { name: 'add', to: { ...state, isAdding: false, jobs: [...state.jobs, job] } };
+    yield { name: 'Redis refuses the job', to: endQueueLeases({ ...state, isAdding: false }) };
     if (state.faultsLeft > 0) {
       const to = { ...state, isAdding: false, faultsLeft: state.faultsLeft - 1 };
       yield { name: 'kill the API', to, isFault: true };
     }
+  }
+
+  /** `END_QUEUE_LEASES` */
+  function endQueueLeases(state: HandOver): HandOver {
+    const deliveries = state.deliveries.map((one) => {
+      const isOurs = one.takes === 1 && (one.state === 'pending' || one.state === 'cancelled');
+      return isOurs ? { ...one, lease: 'none' as const } : one;
+    });
+    return { ...state, deliveries };
   }
 
   function* actionSteps(state: HandOver): Generator<Step<HandOver>> {

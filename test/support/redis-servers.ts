@@ -24,6 +24,20 @@ export class RedisServers {
     private readonly timeoutMs: number,
   ) {}
 
+  /** One server. @returns its port */
+  async startServer(settings: string[] = []): Promise<number> {
+    const port = await freePort();
+    await this.start(port, settings);
+    return port;
+  }
+
+  /** A node of a cluster that knows no other and has no slots. @returns its port */
+  async startLoneNode(): Promise<number> {
+    const port = await nodePort();
+    await this.startNode(port);
+    return port;
+  }
+
   /** Three primaries with this many replicas each. @returns the ports of all */
   async startCluster(replicas: number): Promise<number[]> {
     const ports = await Promise.all(Array.from({ length: (1 + replicas) * PRIMARIES }, nodePort));

@@ -2704,7 +2704,7 @@ export interface components {
              */
             schema?: "up" | "down";
             /**
-             * @description Why PostgreSQL cannot be used although it answers: it takes no writes, or which setting has a wrong value.
+             * @description Why PostgreSQL or Redis cannot be used although it answers: it takes no writes, which setting has a wrong value, or what it refuses.
              * @example PostgreSQL is a standby, which takes no writes
              */
             reason?: string;

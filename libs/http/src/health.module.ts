@@ -16,6 +16,7 @@ import {
   RedisHealth,
   SHORTAGES,
   UnusableDatabaseError,
+  UnusableRedisError,
 } from '#libs/runtime';
 import { Public } from './access.js';
 import { type Answer, answer } from './answer.js';
@@ -98,14 +99,15 @@ export class HealthController {
    */
   @Get('ready')
   async ready(): Promise<Answer> {
-    const [{ isUp: postgres, reason }, { isUp: redis }] = await this.probe();
+    const stores = await this.probe();
+    const [{ isUp: postgres }, { isUp: redis }] = stores;
+    const reasons = stores.flatMap(({ reason }) => reason ?? []);
     const ready =
       postgres && (redis || this.readiness.readyWithoutRedis) && !this.shutdown.hasBegun;
-    const stores = { postgres: word(postgres), redis: word(redis) };
     const { shortage } = this.host;
     const body = {
-      ...{ status: word(ready), ...stores },
-      ...(reason !== undefined && { reason }),
+      ...{ status: word(ready), postgres: word(postgres), redis: word(redis) },
+      ...(reasons.length > 0 && { reason: reasons.join('; ') }),
       ...(shortage !== undefined && { shortage }),
     };
     return answer(body, {
@@ -149,7 +151,7 @@ async function outcomeOf(probe: Promise<void>): Promise<Probed> {
   const answered = probe.then(
     (): Probed => ({ isUp: true }),
     (error: unknown): Probed =>
-      error instanceof UnusableDatabaseError
+      error instanceof UnusableDatabaseError || error instanceof UnusableRedisError
         ? { isUp: false, reason: error.message }
         : { isUp: false },
   );
@@ -167,7 +169,7 @@ export class HealthModule {
     return {
       module: HealthModule,
       controllers: [HealthController],
-      providers: [RedisHealth, Shutdown, { provide: READINESS, useValue: readiness }],
+      providers: [Shutdown, { provide: READINESS, useValue: readiness }],
     };
   }
 }
@@ -187,7 +189,8 @@ const ReadySchema = named(
     ),
     reason: optional(
       text(
-        'Why PostgreSQL cannot be used although it answers: it takes no writes, or which setting has a wrong value.',
+        'Why PostgreSQL or Redis cannot be used although it answers: it takes no writes, which setting has a wrong ' +
+          'value, or what it refuses.',
         'PostgreSQL is a standby, which takes no writes',
       ),
     ),

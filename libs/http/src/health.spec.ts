@@ -4,8 +4,8 @@ import {
   type Database,
   type HostResources,
   type Log,
-  type RedisHealth,
   UnusableDatabaseError,
+  UnusableRedisError,
 } from '#libs/runtime';
 import { HealthController, Shutdown } from './health.module.js';
 
@@ -23,7 +23,7 @@ beforeEach(() => {
   const readiness = { readyWithoutRedis: true, behindProxy: false };
   health = new HealthController(
     { check: postgres } as unknown as Database,
-    { check: redis } as unknown as RedisHealth,
+    { check: redis },
     host as HostResources,
     new Shutdown(readiness, {} as Config),
     { error } as unknown as Log,
@@ -67,6 +67,15 @@ it('says why PostgreSQL cannot be used, and logs it once for as long as it lasts
     const body = { status: 'up', postgres: 'up', redis: 'up' };
     expect(await health.ready()).toMatchObject({ body, head: { status: 200 } });
   }
+});
+
+it('says why Redis cannot be used, which it does not need to be ready', async () => {
+  redis.mockRejectedValue(new UnusableRedisError('Redis is full'));
+  const body = { status: 'up', postgres: 'up', redis: 'down', reason: 'Redis is full' };
+  expect(await health.ready()).toMatchObject({ body, head: { status: 200 } });
+  postgres.mockRejectedValue(new UnusableDatabaseError('the disk of PostgreSQL is full'));
+  const both = 'the disk of PostgreSQL is full; Redis is full';
+  expect(await health.ready()).toHaveProperty('body.reason', both);
 });
 
 it('shows no other error of PostgreSQL', async () => {

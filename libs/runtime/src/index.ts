@@ -49,6 +49,8 @@ export { Log, NestLog, OutageLog } from './logging/log.js';
 export { PROCESS_ID, VERSION } from './process-identity.js';
 export { type Process, Processes } from './processes.js';
 export { connectRedis, type RedisConnection, RedisHealth, RedisLimits } from './redis/redis.js';
+export { isUndone, refusalOf, UnusableRedisError } from './redis/redis-refusals.js';
+export { RefusalLog } from './redis/refusal-log.js';
 export { requireSecretsKeys, RuntimeModule, SecretsModule } from './runtime.module.js';
 export { shortageOf, SHORTAGES } from './shortage.js';
 export { Metrics, MetricsServer } from './telemetry/metrics.js';

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { addressGroup } from '#libs/kernel';
-import { readConfig, RedisLimits } from '#libs/runtime';
+import { type Log, readConfig, RedisLimits } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { loginFailuresContract } from '../domain/login-failures.contract.js';
 import { addressCounter, pairCounter } from '../domain/login-failures.js';
@@ -44,10 +44,13 @@ async function deleteKeys(): Promise<void> {
   if (keys.length > 0) await redis.del(keys);
 }
 
+function limitsOn(address: string, log = {} as Log): PatientLimits {
+  const config = readConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: address });
+  return new PatientLimits(config, log);
+}
+
 async function connected(address: string): Promise<PatientLimits> {
-  const made = new PatientLimits(
-    readConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: address }),
-  );
+  const made = limitsOn(address);
   await reachable(made);
   return made;
 }
@@ -135,6 +138,34 @@ describe('rates in Redis', () => {
     expect(left).toBeGreaterThan(FIVE_AN_HOUR.windowMs / 5 - 30_000);
     expect(left).toBeLessThanOrEqual(FIVE_AN_HOUR.windowMs / 5);
   });
+});
+
+it('count in each process, and log that once, if Redis refuses scripts', async () => {
+  const user = 'switchhook-limits';
+  await redis.call('ACL', 'SETUSER', user, 'on', '>password', '~*', '+@all', '-eval');
+  const address = Object.assign(testRedisUrl(), { username: user, password: 'password' });
+  const warn = vi.fn<Log['warn']>();
+  const refused = limitsOn(address.toString(), { warn } as unknown as Log);
+  await eventually(
+    async () => {
+      await new RedisRateLimiter(refused).consume('refused', FIVE_AN_HOUR);
+      return warn.mock.calls.length;
+    },
+    (count) => count > 0,
+  );
+  const limiter = new RedisRateLimiter(refused);
+  for (let remaining = 4; remaining >= 0; remaining -= 1) {
+    const allowance = await limiter.consume('refused', FIVE_AN_HOUR);
+    expect(allowance).toMatchObject({ allowed: true, remaining });
+  }
+  expect(await limiter.consume('refused', FIVE_AN_HOUR)).toMatchObject({ allowed: false });
+  const err = expect.objectContaining({
+    message: expect.stringContaining('NOPERM') as unknown,
+  }) as unknown;
+  const use = 'rates and login failures of all processes';
+  expect(warn.mock.calls).toEqual([[{ use, err }, 'Redis refuses a command']]);
+  refused.onApplicationShutdown();
+  await redis.call('ACL', 'DELUSER', user);
 });
 
 describe.each<[how: string, cut: () => void]>([

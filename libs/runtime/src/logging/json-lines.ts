@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { firstLine, isAway } from '../database/database-errors.js';
+import { refusalOf } from '../redis/redis-refusals.js';
 
 /**
  * The lines of a log, for programs without Nest.
@@ -39,5 +40,6 @@ function errorFields(error: unknown): object {
 }
 
 function isOutage(error: unknown): boolean {
-  return isAway(error) || (error instanceof Error && isOutage(error.cause));
+  if (isAway(error) || refusalOf(error) !== undefined) return true;
+  return error instanceof Error && isOutage(error.cause);
 }

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type Config, CONFIG } from '../config/config.js';
-import { PROCESS_ID } from '../process-identity.js';
+import { Log } from '../logging/log.js';
 import { redisAddressOf } from './redis-address.js';
+import { RefusalLog } from './refusal-log.js';
 
 /** Errors of ioredis without a connection, and of Redis while it starts or fails over. */
 const UNAVAILABLE = [
@@ -27,6 +28,8 @@ export function isRedisUnavailable(error: unknown): boolean {
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 5_000;
 const LONGEST_RETRY_MS = 1_000;
+/** How many nodes a command tries, 100 ms apart while none has its slot. By default 16, longer than a health check. */
+const MOST_REDIRECTIONS = 4;
 /** Redis answers a consumer that waits for a job every 5 s. */
 const SOCKET_TIMEOUT_MS = 12_000;
 
@@ -70,6 +73,7 @@ function connectionOf(config: Config, use: RedisUse): RedisConnection {
     redisOptions: secured,
     enableOfflineQueue: options.enableOfflineQueue,
     clusterRetryStrategy: retryDelay,
+    maxRedirections: MOST_REDIRECTIONS,
     // A node's certificate is issued for its name, not for its address.
     dnsLookup: (name, callback) => callback(null, name),
   });
@@ -126,28 +130,10 @@ function runScriptsPlainly(connection: Redis | Cluster): void {
   connection.defineCommand = defineCommand;
 }
 
-/** The lifetime of a check's key, in ms. */
-const CHECK_TTL_MS = 1_000;
-
-/** Checks whether Redis accepts writes: a replica, a full Redis and one that cannot save still answer a PING. */
-@Injectable()
-export class RedisHealth implements OnApplicationShutdown {
-  private readonly redis: RedisConnection;
-
-  constructor(@Inject(CONFIG) config: Config) {
-    this.redis = connectRedis(config, 'commands');
-    // check() reports errors; without a listener, ioredis would print every attempt.
-    this.redis.on('error', () => undefined);
-  }
-
-  /** @throws the error of Redis or of its connection */
-  async check(): Promise<void> {
-    await this.redis.set('switchhook:health', PROCESS_ID, 'PX', CHECK_TTL_MS);
-  }
-
-  onApplicationShutdown(): void {
-    this.redis.disconnect();
-  }
+/** Whether Redis does what this process cannot do without. */
+export abstract class RedisHealth {
+  /** @throws UnusableRedisError if Redis refuses it; the error of the connection */
+  abstract check(): Promise<void>;
 }
 
 /** How long Redis is skipped after it was unavailable or slow. */
@@ -159,9 +145,11 @@ export class RedisLimits implements OnApplicationShutdown {
   /** In ms. Connection timeouts are not enough, because they add up in a cluster. */
   protected readonly waitMs: number = 250;
   private readonly redis: RedisConnection;
+  private readonly refusals: RefusalLog;
   private skipUntil = -Infinity;
 
-  constructor(@Inject(CONFIG) config: Config) {
+  constructor(@Inject(CONFIG) config: Config, log: Log) {
+    this.refusals = new RefusalLog('rates and login failures of all processes', log);
     this.redis = connectRedis(config, 'limits');
     // run() handles errors; without a listener, ioredis would print every attempt.
     this.redis.on('error', () => undefined);
@@ -169,7 +157,7 @@ export class RedisLimits implements OnApplicationShutdown {
 
   /**
    * Runs a Lua script on one key, atomically and in one round trip.
-   * @returns the script's result; undefined if Redis is unavailable or slow
+   * @returns the script's result; undefined if Redis is unavailable or slow, or refuses it
    */
   async run(lua: string, key: string, values: readonly (string | number)[]): Promise<unknown> {
     if (performance.now() < this.skipUntil) return undefined;
@@ -177,9 +165,13 @@ export class RedisLimits implements OnApplicationShutdown {
     const timeout = new Promise<undefined>((resolve) => {
       timer = setTimeout(resolve, this.waitMs, undefined);
     });
-    const result = this.redis.eval(lua, 1, key, ...values).catch(() => undefined);
+    const result = this.redis.eval(lua, 1, key, ...values).catch((error: unknown) => {
+      this.refusals.failed(error);
+      return undefined;
+    });
     const answer = await Promise.race([result, timeout]);
     clearTimeout(timer);
+    if (answer !== undefined) this.refusals.worked();
     if (answer === undefined) this.skipUntil = performance.now() + SKIP_MS;
     return answer;
   }

@@ -1,15 +1,22 @@
 import { BullModule, getQueueToken } from '@nestjs/bull';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Queue } from 'bull';
-import { CONFIG, type Config, connectRedis } from '#libs/runtime';
+import {
+  CONFIG,
+  type Config,
+  connectRedis,
+  type RedisConnection,
+  RedisHealth,
+} from '#libs/runtime';
 import { DeliveryQueue } from './domain/delivery-queue.js';
 import { BullDeliveryQueue } from './infrastructure/bull-delivery.queue.js';
 import {
   type DeliveriesJob,
   DELIVERY_QUEUES,
   queueName,
-  queuePrefix,
+  queueOptions,
 } from './infrastructure/delivery-queues.js';
+import { QueueAvailability } from './infrastructure/queue-availability.js';
 
 /** The Bull queues of deliveries, and the port that adds to them, for all modules of the process. */
 @Module({})
@@ -25,7 +32,7 @@ export class QueueModule {
           ...shards.map((shard) => ({
             name: queueName(shard),
             inject: [CONFIG],
-            useFactory: (config: Config) => queueOptions(config, shard),
+            useFactory: (config: Config) => queueOptions(shard, () => connect(config)),
           })),
         ),
       ],
@@ -37,21 +44,16 @@ export class QueueModule {
         },
         BullDeliveryQueue,
         { provide: DeliveryQueue, useExisting: BullDeliveryQueue },
+        QueueAvailability,
+        { provide: RedisHealth, useExisting: QueueAvailability },
       ],
-      exports: [DELIVERY_QUEUES, BullDeliveryQueue, DeliveryQueue],
+      exports: [DELIVERY_QUEUES, BullDeliveryQueue, DeliveryQueue, RedisHealth],
     };
   }
 }
 
-function queueOptions(config: Config, shard: number) {
-  return {
-    prefix: queuePrefix(shard),
-    // The check sends INFO, which would block a queue that starts while Redis is down.
-    skipVersionCheck: true,
-    createClient: () => {
-      const redis = connectRedis(config, 'commands');
-      redis.on('error', () => undefined);
-      return redis;
-    },
-  };
+function connect(config: Config): RedisConnection {
+  const redis = connectRedis(config, 'commands');
+  redis.on('error', () => undefined);
+  return redis;
 }

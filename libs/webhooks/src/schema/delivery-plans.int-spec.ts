@@ -15,6 +15,7 @@ import {
   CLAIM_IMMEDIATE,
   LOAD,
 } from '../sending/infrastructure/pending-delivery.statements.js';
+import { END_QUEUE_LEASES } from '../queue/infrastructure/queue-leases.statements.js';
 import { RELEASE, RELEASE_PLACE } from '../sending/infrastructure/release.statements.js';
 import { type Day, dayAt, dayOf, type Span } from '../partitions/partition-days.js';
 import { countReplayable, findReplayable } from '../replays/infrastructure/replay.statements.js';
@@ -182,6 +183,7 @@ const selected = () => ({
 const PATH: StatementCase[] = [
   aCase('loads', LOAD, LEASED, leases),
   aCase('releases', RELEASE, LEASED, releases),
+  aCase('ends the leases of', END_QUEUE_LEASES, LEASED, leases),
   aCase('records', RECORD, LEASED, () => ({ ...outcomes(), worker: 'worker' })),
   aCase('claims', CLAIM, 'SELECT', claims),
   aCase(

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { RateLimitedError, UnavailableError } from '#libs/kernel';
-import { readConfig } from '#libs/runtime';
+import { type Log, readConfig } from '#libs/runtime';
 import { testRedisUrl } from '../../../../test/support/environment.js';
 import { proxyTo, type TcpProxy } from '../../../../test/support/tcp-proxy.js';
 import { listenersKey } from '../activity/infrastructure/redis-activity.js';
@@ -19,6 +19,7 @@ beforeEach(async () => {
   proxy = await proxyTo(testRedisUrl().toString());
   log = new ActivityLog(
     readConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: proxy.address }),
+    {} as Log,
   );
   // Signs of life come when a test says so.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });

@@ -3,7 +3,14 @@ import { addAbortListener, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { RateLimitedError, UnavailableError } from '#libs/kernel';
-import { CONFIG, type Config, connectRedis, type RedisConnection } from '#libs/runtime';
+import {
+  CONFIG,
+  type Config,
+  connectRedis,
+  Log,
+  type RedisConnection,
+  RefusalLog,
+} from '#libs/runtime';
 import type { Change } from '../activity/domain/activity.js';
 import {
   ACCOUNTS_KEY,
@@ -48,6 +55,8 @@ function partsOf(cursor: string): [created: number, number: number] {
   return [Number(created), Number(number)];
 }
 
+const NO_STREAM = 'The event stream is not available now.';
+
 /** Most streams of an account at once. */
 const MOST_STREAMS = 5;
 /** How long a registration lasts without a sign of life, because the process may have died. */
@@ -75,9 +84,15 @@ export class ActivityLog implements BeforeApplicationShutdown {
   private readonly accounts = new Map<string, ListenedAccount>();
   private readonly connections: Partial<Record<'commands' | 'blocking', RedisConnection>> = {};
   private reading: Promise<void> | undefined;
+  private readonly refusals: RefusalLog;
   private stopped = false;
 
-  constructor(@Inject(CONFIG) private readonly config: Config) {}
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    log: Log,
+  ) {
+    this.refusals = new RefusalLog('reading the activity of accounts', log);
+  }
 
   /**
    * Resolves once nothing is missed any more.
@@ -86,13 +101,13 @@ export class ActivityLog implements BeforeApplicationShutdown {
    * @throws RateLimitedError if the account has too many listeners; UnavailableError
    */
   async listen(accountId: string, after: string | undefined, end: AbortSignal): Promise<Listener> {
-    if (this.stopped) throw new UnavailableError();
+    if (this.stopped) throw new UnavailableError(undefined, NO_STREAM);
     const listener = new Listener(
       (id) => this.register(accountId, id),
       (closed) => this.leave(accountId, closed),
     );
     const last = await this.register(accountId, listener.id).catch((error: unknown) => {
-      throw new UnavailableError(error);
+      throw new UnavailableError(error, NO_STREAM);
     });
     if (last === undefined) {
       const message = `The account has ${MOST_STREAMS} streams, as many as it may have at once.`;
@@ -148,7 +163,9 @@ export class ActivityLog implements BeforeApplicationShutdown {
     while (this.accounts.size > 0 && !this.stopped) {
       try {
         await this.readOnce();
-      } catch {
+        this.refusals.worked();
+      } catch (error) {
+        this.refusals.failed(error);
         await sleep(AGAIN_MS);
       }
     }

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { readConfig } from '#libs/runtime';
+import { type Log, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { testRedisUrl } from '../../../../../test/support/environment.js';
 import { proxyTo, type TcpProxy } from '../../../../../test/support/tcp-proxy.js';
@@ -33,6 +33,7 @@ beforeEach(async () => {
   });
   activity = new RedisActivity(
     readConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: proxy.address }),
+    {} as Log,
   );
 });
 afterEach(async () => {

@@ -1,7 +1,14 @@
 import { once } from 'node:events';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { isNumericId, isUuid } from '#libs/kernel';
-import { CONFIG, type Config, connectRedis, type RedisConnection } from '#libs/runtime';
+import {
+  CONFIG,
+  type Config,
+  connectRedis,
+  Log,
+  type RedisConnection,
+  RefusalLog,
+} from '#libs/runtime';
 import { Activity, type Change } from '../domain/activity.js';
 
 /**
@@ -106,8 +113,14 @@ export class RedisActivity extends Activity implements OnApplicationShutdown {
   private isIncomplete = false;
   private writing: Promise<void> | undefined;
 
-  constructor(@Inject(CONFIG) private readonly config: Config) {
+  private readonly refusals: RefusalLog;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    log: Log,
+  ) {
     super();
+    this.refusals = new RefusalLog('writing the activity of accounts', log);
   }
 
   override report(accountId: string, change: Change): void {
@@ -135,7 +148,9 @@ export class RedisActivity extends Activity implements OnApplicationShutdown {
       this.waiting = [];
       try {
         await this.write(taken);
-      } catch {
+        this.refusals.worked();
+      } catch (error) {
+        this.refusals.failed(error);
         this.isIncomplete = true;
       }
     }

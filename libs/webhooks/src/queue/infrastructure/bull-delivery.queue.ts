@@ -1,14 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JobOptions, Queue } from 'bull';
-import { Log, Metrics, OutageLog, type RedisConnection } from '#libs/runtime';
-import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
+import { Database, isUndone } from '#libs/runtime';
+import { byDay } from '../../partitions/partition-days.js';
+import { sortedById } from '../../partitions/row-lookups.js';
+import { type DeliveryJob, DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import {
+  addJob,
   type DeliveriesJob,
   DELIVERY_QUEUES,
-  JOB_NAME,
   MAX_PER_JOB,
   shardOf,
 } from './delivery-queues.js';
+import { QueueAvailability } from './queue-availability.js';
+import { END_QUEUE_LEASES } from './queue-leases.statements.js';
 
 /** Limit of deliveries being added at once: beyond it, Redis is too slow for more. */
 const MAX_ADDING = 20_000;
@@ -19,13 +23,15 @@ const MAX_QUEUED_IMMEDIATE = 2 * MAX_QUEUED;
 /** How long a count from Redis is used, in ms. */
 const FILL_AGE_MS = 200;
 
-/** Why a connection is lost without an error: the server stops, for example. */
-const CLOSED = new Error('the connection was closed');
-
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 const IMMEDIATE_JOB_OPTIONS = { ...JOB_OPTIONS, lifo: true };
 
-type Bulk = { name: string; data: DeliveriesJob; opts: JobOptions }[];
+/** A job, and the queue onto which it goes. */
+interface NewJob {
+  queue: Queue<DeliveriesJob>;
+  deliveries: DeliveryJob[];
+  options: JobOptions;
+}
 
 /** The Bull queues, one for each shard. */
 @Injectable()
@@ -36,63 +42,31 @@ export class BullDeliveryQueue extends DeliveryQueue {
   private fill = 0;
   private fillAt = -Infinity;
   private asking = false;
-  private readonly clients: readonly RedisConnection[];
 
   constructor(
     @Inject(DELIVERY_QUEUES) private readonly queues: readonly Queue<DeliveriesJob>[],
-    metrics: Metrics,
-    log: Log,
+    private readonly redis: QueueAvailability,
+    private readonly database: Database,
   ) {
     super();
-    // Errors of a queue's connection are only counted here; add() handles its own.
-    const errors = metrics.counter(
-      'switchhook_redis_errors_total',
-      'Errors of Redis connections and queue commands.',
-    );
-    for (const queue of queues) queue.on('error', () => errors.inc());
-    // Bull connects on first access to its client. Connect now, before the first event arrives.
-    this.clients = queues.map((queue) => queue.client);
-    const outages = new OutageLog('Redis', log);
-    for (const client of this.clients) {
-      let cause = CLOSED;
-      client.on('error', (error: Error & { lastNodeError?: Error }) => {
-        // A cluster's own error only says that no node has answered.
-        cause = error.lastNodeError ?? error;
-      });
-      client.on('reconnecting', () => outages.away(cause));
-      client.on('ready', () => {
-        cause = CLOSED;
-        if (this.isConnected()) outages.back();
-      });
-    }
   }
 
   hasRoom({ immediate } = { immediate: false }): boolean {
     void this.refreshFill();
-    return (
-      this.isConnected() &&
-      this.adding < MAX_ADDING &&
-      this.fill + this.adding < (immediate ? MAX_QUEUED_IMMEDIATE : MAX_QUEUED)
-    );
+    const limit = immediate ? MAX_QUEUED_IMMEDIATE : MAX_QUEUED;
+    return this.isOpen && this.fill + this.adding < limit;
   }
 
   async add(deliveries: readonly QueuedDelivery[]): Promise<void> {
-    if (deliveries.length === 0 || !this.isConnected() || this.adding > MAX_ADDING) return;
-    this.adding += deliveries.length;
-    try {
-      const bulks = this.bulksOf(deliveries);
-      await Promise.all(bulks.map(([queue, bulk]) => addTo(queue, bulk)));
-      for (const [, bulk] of bulks) this.fill += bulk.length * MAX_PER_JOB;
-    } catch {
-      // The deliveries are due when their leases end.
-    } finally {
-      this.adding -= deliveries.length;
-    }
+    if (deliveries.length === 0) return;
+    const left = this.isOpen ? await this.addAll(deliveries) : deliveries;
+    // If that fails, they are due when their leases end.
+    if (left.length > 0) await this.release(left).catch(() => undefined);
   }
 
   /** Waiting and active jobs of each shard; undefined while Redis is away. */
   async jobsByShard(): Promise<{ waiting: number; active: number }[] | undefined> {
-    if (!this.isConnected()) return undefined;
+    if (!this.redis.isUp) return undefined;
     const counts = await Promise.all(this.queues.map((queue) => queue.getJobCounts()));
     return counts.map(({ waiting, active }) => ({ waiting, active }));
   }
@@ -106,42 +80,67 @@ export class BullDeliveryQueue extends DeliveryQueue {
     return jobs;
   }
 
-  /** Groups deliveries by queue, in the given order, into as few jobs as possible. */
-  private bulksOf(deliveries: readonly QueuedDelivery[]): [Queue<DeliveriesJob>, Bulk][] {
-    const bulks = new Map<Queue<DeliveriesJob>, Bulk>();
-    for (const { id, lease, webhookId, immediate } of deliveries) {
-      const queue = this.queues[shardOf(webhookId, this.queues.length)]!;
-      const opts = immediate === true ? IMMEDIATE_JOB_OPTIONS : JOB_OPTIONS;
-      const bulk = bulks.get(queue) ?? [];
-      bulks.set(queue, bulk);
-      const last = bulk.at(-1);
-      if (last?.opts === opts && last.data.deliveries.length < MAX_PER_JOB) {
-        last.data.deliveries.push({ id, lease });
-      } else bulk.push({ name: JOB_NAME, data: { deliveries: [{ id, lease }] }, opts });
-    }
-    return [...bulks];
+  private get isOpen(): boolean {
+    return this.redis.isUp && this.adding < MAX_ADDING;
   }
 
-  private isConnected(): boolean {
-    return this.clients.every(({ status }) => status === 'ready');
+  /** @returns deliveries that are certainly on no queue. After a lost connection, that is unknown. */
+  private async addAll(deliveries: readonly QueuedDelivery[]): Promise<DeliveryJob[]> {
+    this.adding += deliveries.length;
+    try {
+      return (await Promise.all(this.jobsOf(deliveries).map((job) => this.addOne(job)))).flat();
+    } finally {
+      this.adding -= deliveries.length;
+    }
+  }
+
+  private async addOne({ queue, deliveries, options }: NewJob): Promise<DeliveryJob[]> {
+    try {
+      await addJob(queue, deliveries, options);
+    } catch (error) {
+      this.redis.failed(error);
+      return isUndone(error) ? deliveries : [];
+    }
+    this.fill += MAX_PER_JOB;
+    return [];
+  }
+
+  /** Has workers claim deliveries from PostgreSQL. */
+  private async release(deliveries: readonly DeliveryJob[]): Promise<void> {
+    const days = byDay(sortedById(deliveries), ({ id }) => id);
+    for (const [day, ofDay] of days) {
+      const values = { ids: ofDay.map(({ id }) => id), leases: ofDay.map(({ lease }) => lease) };
+      await this.database.run(END_QUEUE_LEASES(day), values);
+    }
+  }
+
+  /** Groups deliveries by queue, in the given order, into as few jobs as possible. */
+  private jobsOf(deliveries: readonly QueuedDelivery[]): NewJob[] {
+    const jobs: NewJob[] = [];
+    const last = new Map<Queue<DeliveriesJob>, NewJob>();
+    for (const { id, lease, webhookId, immediate } of deliveries) {
+      const queue = this.queues[shardOf(webhookId, this.queues.length)]!;
+      const options = immediate === true ? IMMEDIATE_JOB_OPTIONS : JOB_OPTIONS;
+      let job = last.get(queue);
+      if (job?.options !== options || job.deliveries.length >= MAX_PER_JOB) {
+        job = { queue, deliveries: [], options };
+        jobs.push(job);
+        last.set(queue, job);
+      }
+      job.deliveries.push({ id, lease });
+    }
+    return jobs;
   }
 
   private async refreshFill(): Promise<void> {
-    if (this.asking || performance.now() - this.fillAt < FILL_AGE_MS || !this.isConnected()) return;
+    if (this.asking || performance.now() - this.fillAt < FILL_AGE_MS || !this.redis.isUp) return;
     this.asking = true;
     try {
       await this.jobs();
-    } catch {
-      // isConnected() covers outages, and the next caller retries because the count stays outdated.
+    } catch (error) {
+      this.redis.failed(error);
     } finally {
       this.asking = false;
     }
   }
-}
-
-/** A single job, which is usual under light load, needs no transaction. */
-async function addTo(queue: Queue<DeliveriesJob>, bulk: Bulk): Promise<void> {
-  const [job] = bulk;
-  if (job && bulk.length === 1) await queue.add(job.name, job.data, job.opts);
-  else await queue.addBulk(bulk);
 }

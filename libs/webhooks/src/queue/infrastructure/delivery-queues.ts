@@ -1,12 +1,13 @@
+import type { JobOptions, Queue } from 'bull';
 import { isUuid } from '#libs/kernel';
-import type { SpanStart } from '#libs/runtime';
+import { type RedisConnection, refusalOf, type SpanStart } from '#libs/runtime';
 import type { DeliveryJob } from '../domain/delivery-queue.js';
 
 /** Injection token of the Bull queues, one for each shard, in order. */
 export const DELIVERY_QUEUES = Symbol('DeliveryQueues');
 
 /** The only kind of job: one attempt for each of its deliveries. */
-export const JOB_NAME = 'deliver';
+const JOB_NAME = 'deliver';
 
 /** The data of a job. */
 export interface DeliveriesJob {
@@ -50,8 +51,32 @@ export function queueName(shard: number): string {
 }
 
 /** Prefix of a shard's keys. The braces keep them on one node of a Redis Cluster. */
-export function queuePrefix(shard: number): string {
+function queuePrefix(shard: number): string {
   return `{switchhook:${String(shard)}}`;
+}
+
+/** Bull's options for queues of a shard. */
+export function queueOptions(shard: number, createClient: () => RedisConnection) {
+  return {
+    prefix: queuePrefix(shard),
+    createClient,
+    // The check sends INFO, which would block a queue that starts while Redis is down.
+    skipVersionCheck: true,
+  };
+}
+
+/** Adds a job. @throws the error of Redis or of its connection */
+export async function addJob(
+  queue: Queue<DeliveriesJob>,
+  deliveries: DeliveryJob[],
+  options: JobOptions = {},
+): Promise<void> {
+  try {
+    await queue.add(JOB_NAME, { deliveries }, options);
+  } catch (error) {
+    // Bull also publishes that it has added a job, for which users of Redis may lack the right. Nothing subscribes to it.
+    if (!(refusalOf(error) && /\bchannel\b/.test((error as Error).message))) throw error;
+  }
 }
 
 /** The shard of a subscription. Ids are sequential, so the remainder distributes them evenly. */

@@ -16,6 +16,7 @@ import {
   DELIVERY_QUEUES,
   jobsOf,
 } from '../../queue/infrastructure/delivery-queues.js';
+import { JobTaker } from '../../queue/infrastructure/job-taker.js';
 import { DueDeliveries } from './due-deliveries.js';
 
 /**
@@ -101,49 +102,12 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
   }
 }
 
-/**
- * Moves a job out of the list `active`, and up to `ARGV[3]` more out of the list `wait`, and deletes them: PostgreSQL
- * tracks their deliveries. Returns their data.
- */
-const TAKE = `
-local taken = {}
-local function take(id)
-  local job = ARGV[1] .. id
-  local data = redis.call('HGET', job, 'data')
-  redis.call('DEL', job)
-  if data then taken[#taken + 1] = data end
-end
-redis.call('LREM', KEYS[2], 1, ARGV[2])
-take(ARGV[2])
-for _ = 1, ARGV[3] do
-  local id = redis.call('RPOP', KEYS[1])
-  if not id then break end
-  take(id)
-end
-return taken`;
-
-interface Taking {
-  takeJobs: (
-    wait: string,
-    active: string,
-    prefix: string,
-    id: string,
-    more: number,
-  ) => Promise<string[]>;
-}
-
-/**
- * Takes jobs from a queue. Bull's `process()` would lose jobs that Redis hands over while a worker stops or
- * reconnects, would hang when it stops without Redis, and costs more commands: a job ends here when it is taken.
- *
- * Like Bull, it waits for a job with a command that moves it from the list `wait` to the list `active`, where `clean`
- * finds it if the answer is lost. It waits on a connection of its own, which it can close at any time.
- */
+/** Takes jobs from a queue until it is stopped, and removes what workers that died left. */
 export class JobLoop {
   private loop: Promise<unknown> = Promise.resolve();
   private cleaning: NodeJS.Timeout | undefined;
   private stopping = false;
-  private readonly client: RedisConnection & Taking;
+  private readonly taker: JobTaker;
 
   /**
    * @param blocking a connection of the kind `blocking`, which {@link stop} closes
@@ -155,8 +119,7 @@ export class JobLoop {
     private readonly handle: (data: unknown) => Promise<void>,
   ) {
     blocking.on('error', (error) => queue.emit('error', error));
-    queue.client.defineCommand('takeJobs', { lua: TAKE, numberOfKeys: 2 });
-    this.client = queue.client as typeof this.client;
+    this.taker = new JobTaker(queue, blocking);
   }
 
   start(): void {
@@ -176,8 +139,8 @@ export class JobLoop {
 
   private async run(): Promise<void> {
     while (!this.stopping) {
-      // A job needs both connections, and each one reconnects in its own time.
-      if (this.isConnected()) await this.handleSome().catch((error: unknown) => this.failed(error));
+      if (this.taker.isConnected)
+        await this.handleSome().catch((error: unknown) => this.failed(error));
       else await sleep(RETRY_MS);
     }
   }
@@ -189,17 +152,9 @@ export class JobLoop {
     await sleep(RETRY_MS);
   }
 
-  private isConnected(): boolean {
-    return [this.client, this.blocking].every(({ status }) => status === 'ready');
-  }
-
   /** Waits for a job, and takes others that wait with it. */
   private async handleSome(): Promise<void> {
-    const [wait, active] = [this.queue.toKey('wait'), this.queue.toKey('active')];
-    const id = await this.blocking.brpoplpush(wait, active, WAIT_S);
-    if (id === null) return;
-    const more = this.stopping ? 0 : MAX_TAKEN - 1;
-    const taken = await this.client.takeJobs(wait, active, this.queue.toKey(''), id, more);
+    const taken = await this.taker.take(WAIT_S, () => (this.stopping ? 0 : MAX_TAKEN - 1));
     await Promise.all(taken.map((data) => this.handle(parsed(data))));
   }
 }

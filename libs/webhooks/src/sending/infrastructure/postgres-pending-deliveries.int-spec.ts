@@ -19,6 +19,7 @@ import {
 import { type Day, dayOf } from '../../partitions/partition-days.js';
 import type { PendingDays } from './pending-days.js';
 import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
+import { END_QUEUE_LEASES } from '../../queue/infrastructure/queue-leases.statements.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { asRole } from '../../../../../test/support/environment.js';
@@ -71,6 +72,9 @@ async function sendNow(hasRoom = false): Promise<number | undefined> {
   if (!sent) throw new Error('it was not there to send');
   return sent.queued ? sent.lease : undefined;
 }
+
+const endQueueLease = (lease: number) =>
+  database.run(END_QUEUE_LEASES(dayOf(id)), { ids: [id], leases: [lease] });
 
 /** The schedule of the delivery: how many attempts count, and the seconds until the next one. */
 async function schedule() {
@@ -157,6 +161,29 @@ async function whileLocked(table: string, work: () => Promise<unknown>): Promise
     await other.end();
   }
 }
+
+it('claims a delivery at once that did not get onto the queue', async () => {
+  await enqueue();
+  expect(await claim()).toEqual([]);
+  await endQueueLease(JOB_LEASE + 1);
+  expect(await claim()).toEqual([]);
+  await endQueueLease(JOB_LEASE);
+  expect(await claimedOne()).toMatchObject({ lease: JOB_LEASE + 1, attempt: 1 });
+  // Of a job that was added nevertheless, nothing is sent.
+  expect(await pending.load({ id, lease: JOB_LEASE })).toBeUndefined();
+  expect(expired).toBe(0);
+});
+
+it('keeps the place in order of a delivery that did not get onto the queue', async () => {
+  await database.query('UPDATE webhooks SET ordered = true');
+  const placeOf = () => database.query('SELECT next_attempt_at FROM deliveries');
+  const place = await placeOf();
+  const lease = await sendNow(true);
+  await endQueueLease(lease!);
+  expect(await placeOf()).toEqual(place);
+  const [row] = await database.query('SELECT claimed_until, immediate FROM deliveries');
+  expect(row).toEqual({ claimed_until: null, immediate: true });
+});
 
 it('loads a delivery once for two jobs that name it', async () => {
   await enqueue();
