@@ -56,7 +56,7 @@ async function outcomesAt(
   return JSON.parse(stdout) as { short: unknown[]; enough: unknown[] };
 }
 
-const SHORTAGE = 'ShortageError';
+const SHORTAGE = 'OwnFaultError';
 
 it('a process without file descriptors says so, instead of blaming the target', async () => {
   const hosts = ['127.0.0.1', 'one.test', 'two.test', 'unknown.test', 'localhost'];

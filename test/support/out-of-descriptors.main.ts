@@ -10,8 +10,9 @@ const config = readConfig({ LOG_LEVEL: 'silent', ...process.env });
 const resolver = new NameResolver();
 resolver.dns.setServers([nameServer]);
 const log = new Log(config, 'test');
-const host = new HostResources(new Metrics(), log);
-const dialer = new Dialer(resolver, new OutboundPolicy(config), host, log, config);
+const metrics = new Metrics();
+const host = new HostResources(metrics, log);
+const dialer = new Dialer(resolver, new OutboundPolicy(config), host, log, metrics, config);
 const client = new OutboundClient(dialer, new Tracing(), config);
 
 async function outcomeOf(url: string): Promise<unknown> {

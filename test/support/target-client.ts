@@ -22,8 +22,9 @@ export function aTargetClient(environment: Environment = {}): TestTargetClient {
   });
   const resolver = new NameResolver();
   const log = new Log(config, 'test');
-  const host = new HostResources(new Metrics(), log);
-  const dialer = new Dialer(resolver, new OutboundPolicy(config), host, log, config);
+  const metrics = new Metrics();
+  const host = new HostResources(metrics, log);
+  const dialer = new Dialer(resolver, new OutboundPolicy(config), host, log, metrics, config);
   const client = new OutboundClient(dialer, new Tracing(), config);
   return {
     resolver,

@@ -1,9 +1,9 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, HostResources, Log } from '#libs/runtime';
+import { CONFIG, type Config, HostResources, Log, Metrics } from '#libs/runtime';
 import { OutboundPolicy } from './outbound-policy.js';
-import { DeadlineError, isShortage } from './outbound-errors.js';
+import { DeadlineError, OWN_FAULTS, type OwnFault, ownFaultOf } from './outbound-errors.js';
 import { EgressProxy, EgressProxyError } from './egress-proxy.js';
 import { type Opened, openFirst, type Opening, tcpTo } from './happy-eyeballs.js';
 import { NameResolver } from './name-resolver.js';
@@ -40,14 +40,21 @@ export interface Connection extends Opened {
 @Injectable()
 export class Dialer {
   private readonly proxy: EgressProxy | undefined;
+  private readonly ownFaults;
 
   constructor(
     private readonly resolver: NameResolver,
     private readonly policy: OutboundPolicy,
     private readonly host: HostResources,
     log: Log,
+    metrics: Metrics,
     @Inject(CONFIG) config: Config,
   ) {
+    this.ownFaults = metrics.counter(
+      'switchhook_own_faults_total',
+      'Calls to targets that failed on our own side. They are no attempts.',
+      { fault: OWN_FAULTS },
+    );
     const { DELIVERY_PROXY_URL: url } = config;
     this.proxy = url === undefined ? undefined : new EgressProxy(url, log);
   }
@@ -55,7 +62,8 @@ export class Dialer {
   /**
    * @param host a name or a literal address, in brackets or without
    * @param timeoutMs for all steps together
-   * @throws BlockedAddressError, UnresolvedNameError, EgressProxyError, DeadlineError, and errors of node:net
+   * @throws BlockedAddressError, UnresolvedNameError, EgressProxyError, DeadlineError, errors of node:net, and
+   *   OwnFaultError
    */
   async dial(host: string, port: number, timeoutMs: number): Promise<Connection> {
     const race = new AbortController();
@@ -66,10 +74,23 @@ export class Dialer {
       return connection;
     } catch (error) {
       this.host.failed(error);
+      const fault = ownFaultOf(error);
+      if (fault !== undefined) this.counted(fault);
       throw error;
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** What of our own has answered nothing while a connection was being opened. @param since when that began */
+  async stuckOn(host: string, since: number): Promise<OwnFault | undefined> {
+    if (await this.resolver.isSilentFor(host, since)) return this.counted('resolver');
+    return this.proxy && this.proxy.reachedAt < since ? this.counted('proxy') : undefined;
+  }
+
+  private counted(fault: OwnFault): OwnFault {
+    this.ownFaults.inc({ fault });
+    return fault;
   }
 
   private async open(name: string, port: number, race: AbortController): Promise<Connection> {
@@ -103,5 +124,7 @@ export class Dialer {
 
 /** Whether the other addresses of the target will fail, too. */
 function isFinal(error: unknown): boolean {
-  return isShortage(error) || (error instanceof EgressProxyError && !error.isAboutAddress);
+  const fault = ownFaultOf(error);
+  if (fault !== undefined) return fault !== 'network';
+  return error instanceof EgressProxyError && !error.isAboutAddress;
 }

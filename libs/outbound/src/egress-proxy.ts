@@ -5,7 +5,7 @@ import { buildConnector, Client } from 'undici';
 import { type Log, OutageLog } from '#libs/runtime';
 import { basicCredentialsOf, OUTBOUND_TLS, serverNameOf } from './target-url.js';
 import { openFirst, tcpTo } from './happy-eyeballs.js';
-import { assertDescriptors, DeadlineError, isShortage } from './outbound-errors.js';
+import { assertDescriptors, DeadlineError, isShortage, OwnFaultError } from './outbound-errors.js';
 
 /** The timeout for TLS with the proxy. Callers give up earlier; this one releases the socket. */
 const TLS_MS = 30_000;
@@ -13,12 +13,12 @@ const TLS_MS = 30_000;
 /** After this long without a failure, the log says that the proxy is back. */
 const STEADY_MS = 5_000;
 
-const PROXY_AUTHENTICATION_REQUIRED = 407;
+const FORBIDDEN = 403;
 const GATEWAY_TIMEOUT = 504;
 /** The answers of a proxy that cannot reach the address. */
 const NOT_REACHED = [502, 503, GATEWAY_TIMEOUT];
 
-/** The egress proxy is unavailable, or does not connect to a target. */
+/** The egress proxy does not connect to a target. */
 export class EgressProxyError extends Error {
   readonly code: 'EPROXY' | 'EPROXYTIMEOUT';
   /** Whether another address of the target may work. */
@@ -43,6 +43,8 @@ export class EgressProxyError extends Error {
  * it would resolve again.
  */
 export class EgressProxy {
+  /** When a connection to the proxy was last opened, as `performance.now()`. */
+  reachedAt = -Infinity;
   private readonly origin: string;
   private readonly headers: Record<string, string>;
   private readonly outages: OutageLog;
@@ -59,7 +61,7 @@ export class EgressProxy {
   /**
    * Connects to the address through the proxy.
    * @param signal aborts the attempt
-   * @throws EgressProxyError
+   * @throws EgressProxyError, and OwnFaultError if the proxy cannot be reached, or refuses for itself
    */
   async connect(address: string, port: number, signal: AbortSignal): Promise<Socket> {
     const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
@@ -67,6 +69,7 @@ export class EgressProxy {
     let reached = false;
     client.once('connect', () => {
       reached = true;
+      this.reachedAt = performance.now();
     });
     // undici checks its own `signal` option only after the proxy is connected.
     signal.addEventListener('abort', () => void client.destroy(), { once: true });
@@ -77,7 +80,8 @@ export class EgressProxy {
       // If the proxy was reached, a timeout may be the target's fault. Other aborts mean that the call is obsolete.
       const isOutage = signal.aborted ? isLate && !reached : !isShortage(error);
       if (isOutage) this.outages.away(error);
-      throw error;
+      // Once it was reached, the target may be the reason why it does not answer.
+      throw isOutage && !reached ? new OwnFaultError('proxy', error) : error;
     });
     const { statusCode: status } = answer;
     if (status >= 200 && status < 300) {
@@ -86,9 +90,12 @@ export class EgressProxy {
     }
     answer.socket.destroy();
     const error = new EgressProxyError(address, { status });
-    if (status === PROXY_AUTHENTICATION_REQUIRED) this.outages.away(error);
-    else this.outages.back();
-    throw error;
+    if (status === FORBIDDEN || NOT_REACHED.includes(status)) {
+      this.outages.back();
+      throw error;
+    }
+    this.outages.away(error);
+    throw new OwnFaultError('proxy', error);
   }
 
   /** Opens undici's connection to the proxy, which may also have several addresses. */

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { once, setMaxListeners } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { connectionError, isShortage } from './outbound-errors.js';
+import { connectionError, isShortage, ownFaultOf } from './outbound-errors.js';
 
 /** The Connection Attempt Delay (RFC 8305, section 5). */
 const NEXT_MS = 250;
@@ -47,7 +47,7 @@ export function tcpTo(port: number): Opening {
  * @param race aborting it ends the race; aborted here when an attempt has won
  * @param isFinal whether further addresses need not be tried after this error
  * @throws the reason of the abort. If all addresses fail, a shortage of our own if there was one, else the
- * error of the first address
+ * error of the first address that our own side could call
  */
 export async function openFirst(
   found: readonly LookupAddress[],
@@ -78,7 +78,8 @@ export async function openFirst(
       underWay -= 1;
       if (isFinal(error)) next = addresses.length;
       if (underWay === 0 && next === addresses.length) {
-        reject(failures.find(isShortage) ?? failures[0]!);
+        const isTheirs = (one: Error) => ownFaultOf(one) === undefined;
+        reject(failures.find(isShortage) ?? failures.find(isTheirs) ?? failures[0]!);
       } else startNext();
     };
     const startNext = (): void => {

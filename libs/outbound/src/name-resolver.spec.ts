@@ -21,8 +21,18 @@ class FakeResolver {
     this.options = options;
   }
   getServers = () => this.servers;
-  resolve4 = () => Promise.resolve(this.servers);
-  resolve6 = () => Promise.resolve([]);
+  resolve4 = () => answering(() => this.servers);
+  resolve6 = () => answering(() => []);
+  resolveNs = () => answering(() => [], knowsRoot);
+}
+
+/** The code with which queries fail, and whether the servers of the root are still told; undefined if they succeed. */
+let failure: string | undefined;
+let knowsRoot: boolean;
+
+function answering(answer: () => string[], isAnswered = failure === undefined): Promise<string[]> {
+  if (isAnswered) return Promise.resolve(answer());
+  return Promise.reject(Object.assign(new Error('x'), { code: failure }));
 }
 const { Resolver } = dns;
 
@@ -30,6 +40,8 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   file = 'nameserver 192.0.2.1';
   reads = 0;
+  failure = undefined;
+  knowsRoot = false;
   vi.spyOn(fs, 'readFileSync').mockImplementation(read);
   vi.spyOn(promises, 'readFile').mockImplementation(async (path) => {
     await Promise.resolve();
@@ -79,3 +91,28 @@ it('reads resolv.conf at most once in five seconds', async () => {
   }
   expect(reads).toBe(1 + 4);
 });
+
+it.each(['ETIMEOUT', 'ECONNREFUSED'])(
+  'is our own fault if no name server answers: %s',
+  async (code) => {
+    failure = code;
+    const name = new NameResolver().resolve('target.example');
+    await expect(name).rejects.toMatchObject({ fault: 'resolver' });
+  },
+);
+
+it('is the fault of a name if its servers are silent, and others answer', async () => {
+  failure = 'ETIMEOUT';
+  knowsRoot = true;
+  const name = new NameResolver().resolve('target.example');
+  await expect(name).rejects.toMatchObject({ code: 'EUNRESOLVED' });
+});
+
+it.each(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED'])(
+  'is the fault of a name if a name server answers %s',
+  async (code) => {
+    failure = code;
+    const name = new NameResolver().resolve('target.example');
+    await expect(name).rejects.toMatchObject({ code: 'EUNRESOLVED' });
+  },
+);

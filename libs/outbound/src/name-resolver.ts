@@ -1,11 +1,11 @@
 import type { LookupAddress } from 'node:dns';
-import { Resolver, TIMEOUT } from 'node:dns/promises';
+import { CONNREFUSED, Resolver, TIMEOUT } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { assertDescriptors, isShortage } from './outbound-errors.js';
+import { assertDescriptors, isShortage, OwnFaultError } from './outbound-errors.js';
 
 /** c-ares doubles the timeout with each try, so it gives up silent servers after 6 s. */
 const ONE_SERVER = { timeout: 2_000, tries: 2 };
@@ -13,6 +13,10 @@ const ONE_SERVER = { timeout: 2_000, tries: 2 };
 const SEVERAL_SERVERS = { timeout: 2_000, tries: 1 };
 /** Queries to silent servers, of 4 s or more: enough to outlast the timeout of a call. */
 const MAX_QUERIES = 5;
+/** How long to wait for any answer of a name server before all of them count as silent. */
+const PROBE_MS = 2_000;
+/** What is known of every name server: the servers of the root. */
+const PROBED_NAME = '.';
 /** How long to wait for IPv6 addresses after the IPv4 ones have arrived (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
 /** Addresses of each family to use: a name may have thousands, and each has to be checked. */
@@ -47,13 +51,16 @@ export class NameResolver implements OnApplicationShutdown {
   private hostsReadAt = 0;
   private resolverFile = readResolverFile();
   private resolverReadAt = performance.now();
+  /** When a name server last answered, whatever it said. */
+  private answeredAt = -Infinity;
+  private probing: Promise<boolean> | undefined;
 
   /**
    * @returns at least one address, IPv4 first. Concurrent calls for one name share its queries
-   * @throws UnresolvedNameError
+   * @throws UnresolvedNameError, and OwnFaultError if no name server answers
    */
   resolve(hostname: string): Promise<readonly LookupAddress[]> {
-    const name = hostname.toLowerCase().replace(/\.$/, '');
+    const name = nameOf(hostname);
     let resolving = this.pending.get(name);
     if (!resolving) {
       resolving = this.query(name).finally(() => this.pending.delete(name));
@@ -62,11 +69,35 @@ export class NameResolver implements OnApplicationShutdown {
     return resolving;
   }
 
+  /**
+   * Whether a name is still being resolved because no name server answers: neither for it, nor anything else.
+   * @param since when the name was asked for, as `performance.now()`
+   */
+  async isSilentFor(hostname: string, since: number): Promise<boolean> {
+    return this.pending.has(nameOf(hostname)) && !(await this.hasAnswered(since));
+  }
+
+  private async hasAnswered(since: number): Promise<boolean> {
+    if (this.answeredAt >= since) return true;
+    this.probing ??= this.probe().finally(() => {
+      this.probing = undefined;
+    });
+    return this.probing;
+  }
+
+  private async probe(): Promise<boolean> {
+    const asked = this.dns.resolveNs(PROBED_NAME).then(() => true, isAnswer);
+    const hasAnswered = await Promise.race([asked, sleep(PROBE_MS).then(() => false)]);
+    if (hasAnswered) this.answeredAt = performance.now();
+    return hasAnswered;
+  }
+
   onApplicationShutdown(): void {
     this.dns.cancel();
   }
 
   private async query(name: string): Promise<readonly LookupAddress[]> {
+    const start = performance.now();
     await this.followResolverFile();
     const inHostsFile = (await this.readHosts()).get(name);
     if (inHostsFile) return inHostsFile;
@@ -75,9 +106,11 @@ export class NameResolver implements OnApplicationShutdown {
       for (let asked = 1; ; asked += 1) {
         try {
           const addresses = (await query()).slice(0, MAX_ADDRESSES);
+          this.answeredAt = performance.now();
           found.push(...addresses.map((address) => ({ address, family })));
           return;
         } catch (error) {
+          if (isAnswer(error)) this.answeredAt = performance.now();
           const isSilent = (error as NodeJS.ErrnoException).code === TIMEOUT;
           if (!isSilent || found.length > 0 || asked === MAX_QUERIES) throw error;
         }
@@ -92,7 +125,9 @@ export class NameResolver implements OnApplicationShutdown {
     await Promise.race([ipv6, timeout]);
     if (found.length === 0) {
       await assertDescriptors();
-      throw new UnresolvedNameError(settled.status === 'rejected' ? settled.reason : undefined);
+      const reason: unknown = settled.status === 'rejected' ? settled.reason : undefined;
+      const isOurs = !isAnswer(reason) && !(await this.hasAnswered(start));
+      throw isOurs ? new OwnFaultError('resolver', reason) : new UnresolvedNameError(reason);
     }
     return found.toSorted((one, other) => one.family - other.family);
   }
@@ -118,6 +153,16 @@ export class NameResolver implements OnApplicationShutdown {
     }
     return this.hosts;
   }
+}
+
+function nameOf(hostname: string): string {
+  return hostname.toLowerCase().replace(/\.$/, '');
+}
+
+/** Whether an error of a query is the answer of a name server. */
+function isAnswer(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code !== TIMEOUT && code !== CONNREFUSED;
 }
 
 function newResolver(): Resolver {

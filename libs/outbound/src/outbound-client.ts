@@ -6,10 +6,12 @@ import { CONFIG, type Config, keptConnections, Tracing } from '#libs/runtime';
 import { type Answer, AnswerReader, uncoded } from './answer-reader.js';
 import {
   addressOf,
-  isShortage,
+  DeadlineError,
   type OutboundError,
+  type OwnFault,
   outboundErrorOf,
-  ShortageError,
+  OwnFaultError,
+  ownFaultOf,
 } from './outbound-errors.js';
 import { basicCredentialsOf } from './target-url.js';
 import { connectorFor, dialled } from './connector.js';
@@ -123,7 +125,7 @@ export class OutboundClient implements OnApplicationShutdown {
 
   /**
    * Every answer and every failure of the target is an outcome.
-   * @throws ShortageError if this host lacks resources for the call
+   * @throws OwnFaultError if the call failed on our own side
    */
   post(request: OutboundRequest): Promise<OutboundAnswer> {
     if (!this.tracing.enabled) return this.exchange(request);
@@ -157,7 +159,8 @@ export class OutboundClient implements OnApplicationShutdown {
       const phases = { ...phasesUntil(at, sendings.get(body)), body: bodyMs };
       return { status, ...facts(at), phases, responseHeaders: keptHeaders(headers), ...answered };
     } catch (error) {
-      if (isShortage(error)) throw new ShortageError(error);
+      const fault = ownFaultOf(error) ?? (await this.stuckOn(request, body, error, start));
+      if (fault !== undefined) throw new OwnFaultError(fault, error);
       const failed = { error: outboundErrorOf(error), truncated: false };
       const phases = phasesUntil(undefined, sendings.get(body));
       return { ...facts(performance.now(), error), phases, ...failed };
@@ -165,6 +168,17 @@ export class OutboundClient implements OnApplicationShutdown {
       // Otherwise it would stay until a full garbage collection.
       sendings.delete(body);
     }
+  }
+
+  /** What of our own the call had waited for when its time was over, without a connection. */
+  private async stuckOn(
+    { url }: OutboundRequest,
+    body: Buffer,
+    error: unknown,
+    since: number,
+  ): Promise<OwnFault | undefined> {
+    if (!(error instanceof DeadlineError) || sendings.has(body)) return undefined;
+    return this.dialer.stuckOn(new URL(url).hostname, since);
   }
 
   /**

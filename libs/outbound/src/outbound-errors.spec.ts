@@ -1,7 +1,13 @@
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { afterEach, expect, it, vi } from 'vitest';
-import { connectionError, isShortage, outboundErrorOf } from './outbound-errors.js';
+import {
+  connectionError,
+  isShortage,
+  outboundErrorOf,
+  OwnFaultError,
+  ownFaultOf,
+} from './outbound-errors.js';
 
 it.each([
   ['EUNRESOLVED', 'dns'],
@@ -17,8 +23,7 @@ it.each([
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'tls'],
   ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'tls'],
   ['ERR_SSL_TLSV1_ALERT_ACCESS_DENIED', 'tls'],
-  ['ENETDOWN', 'refused'],
-  ['EPERM', 'refused'],
+  ['EHOSTUNREACH', 'refused'],
   ['INVALID_PURPOSE', 'tls'],
   ['UNSPECIFIED', 'tls'],
   ['EBLOCKED', 'blocked'],
@@ -42,6 +47,23 @@ it('tells an answer out of place from a lost connection', () => {
   expect(outboundErrorOf(lost('other side closed'))).toBe('reset');
 });
 
+it.each([
+  ['EMFILE', 'resources'],
+  ['ENETUNREACH', 'network'],
+  ['ENETDOWN', 'network'],
+  ['EACCES', 'network'],
+  ['EPERM', 'network'],
+  ['ECONNREFUSED', undefined],
+  ['EHOSTUNREACH', undefined],
+  ['ETIMEDOUT', undefined],
+] as const)('finds whether %s is our own fault', (code, fault) => {
+  const error = Object.assign(new Error('x'), { code });
+  expect(ownFaultOf(new Error('y', { cause: error }))).toBe(fault);
+  expect(ownFaultOf(new OwnFaultError('proxy', error))).toBe(
+    fault === 'resources' ? fault : 'proxy',
+  );
+});
+
 afterEach(() => {
   vi.restoreAllMocks();
   syncBuiltinESMExports();
@@ -58,7 +80,8 @@ it('is no lack of ports when a host without IPv6 connects to an IPv6 address', (
   const loopback = { address: '127.0.0.1', family: 'IPv4' };
   useInterfaces({ lo: [loopback] });
   const toIpv6 = connectionError(errorOf('EADDRNOTAVAIL'), '2001:db8::1');
-  expect(toIpv6).toMatchObject({ code: 'ENETUNREACH' });
+  expect(toIpv6).toMatchObject({ code: 'EHOSTUNREACH' });
+  expect(ownFaultOf(toIpv6)).toBeUndefined();
   const toIpv4 = connectionError(errorOf('EADDRNOTAVAIL'), '192.0.2.1');
   expect(isShortage(toIpv4)).toBe(true);
   const global = { address: '2001:db8::2', family: 'IPv6' };

@@ -22,11 +22,7 @@ const BY_CODE: Record<string, OutboundError> = {
   ECONNREFUSED: 'refused',
   EPROXY: 'refused',
   EHOSTUNREACH: 'refused',
-  ENETUNREACH: 'refused',
   EHOSTDOWN: 'refused',
-  ENETDOWN: 'refused',
-  EACCES: 'refused',
-  EPERM: 'refused',
   ECONNRESET: 'reset',
   ECONNABORTED: 'reset',
   EPIPE: 'reset',
@@ -65,11 +61,37 @@ export function addressOf(error: unknown): string | undefined {
   return typeof address === 'string' ? address : undefined;
 }
 
-/** This host lacks file descriptors, ports or memory. The target is not at fault. */
-export class ShortageError extends Error {
-  constructor(cause: unknown) {
-    super('this host lacks file descriptors, memory or ports', { cause });
+/** What fails on our own side: the host's resources, the egress proxy, the resolver, or the way into the network. */
+export const OWN_FAULTS = ['resources', 'proxy', 'resolver', 'network'] as const;
+export type OwnFault = (typeof OWN_FAULTS)[number];
+
+const OWN_FAULT_WORDS: Record<OwnFault, string> = {
+  resources: 'this host lacks file descriptors, memory or ports',
+  proxy: 'the egress proxy cannot be reached, or refuses',
+  resolver: 'no resolver of names answers',
+  network: 'this host has no route, no permission or no network',
+};
+
+/** A call failed on our own side (contract, section 11). The target is not at fault. */
+export class OwnFaultError extends Error {
+  constructor(
+    readonly fault: OwnFault,
+    cause: unknown,
+  ) {
+    super(OWN_FAULT_WORDS[fault], { cause });
   }
+}
+
+/** The codes of errors with which this host refuses to send anything. */
+const NETWORK_CODES: unknown[] = ['ENETUNREACH', 'ENETDOWN', 'EACCES', 'EPERM'];
+
+/** What failed on our own side; undefined if the target, or the way to it, failed. */
+export function ownFaultOf(error: unknown): OwnFault | undefined {
+  if (shortageOf(error) !== undefined) return 'resources';
+  if (!(error instanceof Error)) return undefined;
+  if (error instanceof OwnFaultError) return error.fault;
+  const { code } = error as NodeJS.ErrnoException;
+  return NETWORK_CODES.includes(code) ? 'network' : ownFaultOf(error.cause);
 }
 
 /** Whether an error, or a cause of it, is a lack of resources on our own side. */
@@ -84,7 +106,7 @@ export function isShortage(error: unknown): boolean {
 export function connectionError(error: unknown, address: string): unknown {
   const isAboutPort = (error as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL';
   if (!isAboutPort || !isIPv6(address) || hasIpv6()) return error;
-  return Object.assign(error as Error, { code: 'ENETUNREACH' });
+  return Object.assign(error as Error, { code: 'EHOSTUNREACH' });
 }
 
 function hasIpv6(): boolean {
