@@ -53,6 +53,11 @@ SELECT set_config('lock_timeout', '2s', true),
 -- STORE_HREF
 UPDATE idempotency_keys SET href = $1 WHERE account_id = $2 AND key = $3;
 
+-- TRY_WRITE
+INSERT INTO processes (id, kind, version, in_flight)
+SELECT 'write ' || pg_backend_pid(), string_agg(md5(random()::text), ''), '', 0 FROM generate_series(1, 2000);
+DELETE FROM processes WHERE id = 'write ' || pg_backend_pid();
+
 -- WRITE_HEARTBEAT, prepared as processes.heartbeat
 WITH gone AS (
   DELETE FROM processes WHERE id = ANY (ARRAY(

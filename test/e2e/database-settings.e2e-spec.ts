@@ -309,7 +309,9 @@ describe('without the settings of migrate', () => {
     running.push(await apiInProcess(environment()));
     const client = clientOf(running.at(-1)!.url, platform.auth);
     expect((await client.get('/v1/events')).status).toBe(200);
-    expect((await client.post('/v1/events', anEvent())).status).toBe(503);
+    const refused = await client.post('/v1/events', anEvent());
+    const detail = 'The database of the service takes no writes at present.';
+    expect(refused.json()).toMatchObject({ status: 503, detail });
     await asAdmin(`ALTER DATABASE ${name()} RESET default_transaction_read_only`);
     // Connections that are open keep the old value.
     for (const process of processes) {

@@ -7,8 +7,9 @@ import { migrate, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { freePort } from '#tools/net';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
+import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { send } from '../support/http.js';
+import { clientOf, send } from '../support/http.js';
 import { apiInProcess, type InProcess, workerInProcess } from '../support/in-process.js';
 import { programs } from '../support/processes.js';
 import { Postgres, RedisStore } from '../support/stores.js';
@@ -85,6 +86,49 @@ it('an API and a worker with several hosts are not ready while none takes writes
   for (const process of processes) expect(await ready(process)).toMatchObject({ code: 200 });
   await Promise.all(running.map((one) => one.stop()));
   await standby.stop();
+});
+
+it('an API and a worker are not ready after a full disk until a write succeeds', async () => {
+  const database: TestDatabase = await createTestDatabase();
+  const { id: accountId } = await createUser(database, 'customer');
+  const { auth } = await createUser(database, 'platform', 'platform');
+  const processes = await start({ DATABASE_URL: database.url });
+  await database.query(
+    `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$`,
+  );
+  const tables = ['events', 'processes'];
+  for (const table of tables) {
+    await database.query(`CREATE TRIGGER disk BEFORE INSERT ON ${table} EXECUTE FUNCTION fail()`);
+  }
+  const client = clientOf(processes[0].url, auth);
+  const event = { event: 'cdrCreated', resource: 'call', accountId, data: {} };
+  const refused = await client.post('/v1/events', event);
+  const detail = 'The database of the service takes no writes at present.';
+  expect(refused).toMatchObject({ status: 503 });
+  expect(refused.json()).toMatchObject({ code: 'unavailable', detail });
+  expect((await client.get('/v1/events')).status).toBe(200);
+  const reason = 'the disk of PostgreSQL is full';
+  const down = { code: 503, status: 'down', postgres: 'down', redis: 'up', reason };
+  for (const process of processes) {
+    // A worker notices at the next heartbeat.
+    await eventually(
+      () => ready(process),
+      (answer) => isDeepStrictEqual(answer, down),
+      { ms: 20_000 },
+    );
+  }
+  for (const table of tables) await database.query(`DROP TRIGGER disk ON ${table}`);
+  for (const process of processes) {
+    const up = { code: 200, status: 'up', postgres: 'up', redis: 'up' };
+    await eventually(
+      () => ready(process),
+      (answer) => isDeepStrictEqual(answer, up),
+    );
+  }
+  expect((await client.post('/v1/events', event)).status).toBe(202);
+  await Promise.all(running.map((one) => one.stop()));
+  await database.drop();
 });
 
 it('a worker is not ready, but an API is, while Redis takes no writes', async () => {

@@ -1,6 +1,6 @@
 import { DomainError, UnavailableError } from '#libs/kernel';
 import { shortageOf } from '../shortage.js';
-import { UnusableDatabaseError } from './needed-settings.js';
+import { ReadOnlyDatabaseError, UnusableDatabaseError } from './needed-settings.js';
 
 const LOST_CONNECTION = new Set([
   'ECONNREFUSED',
@@ -69,7 +69,7 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /** Whether the connection was closed after a silence (data-source-options.ts). */
-function isTimedOut(error: unknown): boolean {
+export function isTimedOut(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('PostgreSQL was silent');
 }
 
@@ -95,8 +95,19 @@ export function isRowError(error: unknown): boolean {
   return /^(?:22|23|54|P0|XX)/.test(codeOf(error)) && !isMissingPartition(error) && !isAway(error);
 }
 
+/** A read-only transaction, or a full disk. */
+const NO_WRITES = new Set(['25006', '53100']);
+
+/** Whether PostgreSQL takes no writes now, although it may answer reads. */
+function takesNoWrites(error: unknown): boolean {
+  return error instanceof ReadOnlyDatabaseError || NO_WRITES.has(codeOf(error));
+}
+
 /** Translates a driver error into the error that the layers above receive. */
 export function translateDatabaseError(error: unknown): unknown {
   if (error instanceof DomainError) return error;
+  if (takesNoWrites(error)) {
+    return new UnavailableError(error, 'The database of the service takes no writes at present.');
+  }
   return isUnavailable(error) || isTransient(error) ? new UnavailableError(error) : error;
 }

@@ -5,9 +5,10 @@ import type { Log } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Database } from './database.js';
 import type { CurrentSettings } from './needed-settings.js';
-import { statement } from './statement.js';
+import { prepared, statement } from './statement.js';
 
 const WRITE = statement('INSERT');
+const READ = prepared('read', 'SELECT');
 const FIT: CurrentSettings = {
   ...{ isStandby: false, role: 'api', schema: 'public', isOnPath: true, next: null },
   now: {
@@ -25,18 +26,24 @@ const FIT: CurrentSettings = {
 let settings: CurrentSettings;
 let failure: object | undefined;
 let answer: object | undefined;
+let lines: string[];
+/** How many writes were tried. */
+let written: number;
 let database: Database;
 let databaseOfTwo: Database;
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['performance'] });
-  [settings, failure, answer] = [FIT, undefined, undefined];
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
+  [settings, failure, answer, written] = [FIT, undefined, undefined, 0];
   const query = ({ name }: { name?: string }) => {
+    if (name === undefined) written += 1;
     const thrown = name === undefined ? failure : answer;
     if (thrown) return Promise.reject(Object.assign(new Error('driver'), thrown));
     return Promise.resolve({ rows: [settings] });
   };
   const source = { driver: { master: { query } } } as unknown as DataSource;
-  const log = { warn: vi.fn(), info: vi.fn() } as unknown as Log;
+  lines = [];
+  const say = (_fields: object, line: string) => lines.push(line);
+  const log = { warn: say, info: say } as unknown as Log;
   const config = { DATABASE_PREPARED_STATEMENTS: true } as Config;
   const make = (schema?: string) =>
     new Database(source, new Metrics(), log, { ...config, DATABASE_SCHEMA: schema });
@@ -47,6 +54,12 @@ afterEach(() => {
 });
 
 const write = () => database.run(WRITE).catch(() => undefined);
+
+/** A check that may wait before it tries a write again. */
+async function checked(): Promise<void> {
+  const check = database.check();
+  await Promise.all([check, vi.advanceTimersByTimeAsync(1_000)]);
+}
 
 describe('whether PostgreSQL can be used', () => {
   it.each([
@@ -96,24 +109,57 @@ describe('whether PostgreSQL can be used', () => {
   it.each([
     ['53100', 'the disk of PostgreSQL is full'],
     ['53200', 'PostgreSQL is out of memory'],
+    ['25006', 'PostgreSQL takes no writes'],
   ])(
-    'is denied for five seconds after the error %s, although it still answers',
+    'is denied after the error %s until a write succeeds, although it answers reads',
     async (code, why) => {
       failure = { code };
       await write();
-      await expect(database.check()).rejects.toThrow(why);
-      vi.advanceTimersByTime(4_999);
-      await expect(database.check()).rejects.toThrow(why);
-      vi.advanceTimersByTime(1);
-      await database.check();
+      for (let minute = 0; minute < 3; minute += 1) {
+        await database.run(READ);
+        await expect(checked()).rejects.toThrow(why);
+        await vi.advanceTimersByTimeAsync(60_000);
+      }
+      expect(lines).toEqual(['PostgreSQL is away']);
+      failure = undefined;
+      await checked();
+      await vi.advanceTimersByTimeAsync(5_000);
+      await database.run(READ);
+      expect(lines).toEqual(['PostgreSQL is away', 'PostgreSQL is back']);
     },
   );
+
+  it.each([
+    ['lost', { code: 'ECONNRESET' }],
+    ['silent', { message: 'PostgreSQL was silent for 15000 ms' }],
+  ])('is denied after it was %s until a write succeeds', async (_how, error) => {
+    failure = error;
+    await write();
+    await expect(database.check()).rejects.toMatchObject(error);
+    failure = undefined;
+    await checked();
+  });
+
+  it('tries a write at most once a second, whoever asks', async () => {
+    failure = { code: '53100' };
+    await write();
+    await expect(database.check()).rejects.toThrow('full');
+    written = 0;
+    const asked = Array.from({ length: 5 }, () => [database.check(), database.run(READ)]).flat();
+    const answers = Promise.allSettled(asked);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(written).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    await answers;
+    expect(written).toBe(1);
+  });
 
   it('is denied if there are too many connections for the check, but not for another statement', async () => {
     failure = { code: '53300' };
     await write();
+    failure = undefined;
     await database.check();
-    answer = failure;
+    answer = { code: '53300' };
     await expect(database.check()).rejects.toThrow('PostgreSQL has too many connections');
   });
 

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
 import { Log, OutageLog } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { codeOf, isAway, isMissingPartition } from './database-errors.js';
+import { codeOf, isAway, isMissingPartition, isTimedOut } from './database-errors.js';
 import {
   CURRENT_SETTINGS,
   type CurrentSettings,
@@ -12,17 +12,35 @@ import {
   requireWritable,
   UnusableDatabaseError,
 } from './needed-settings.js';
-import { type NoValues, prepared, type Run, type Statement } from './statement.js';
+import { type NoValues, prepared, type Run, statement, type Statement } from './statement.js';
 
-/** After this long without an error, PostgreSQL counts as back. */
+/** After this long without an error, the log says that PostgreSQL is back. */
 const STEADY_MS = 5_000;
+/** The pause between two tries to write while none has succeeded since a failure. */
+const AGAIN_MS = 1_000;
 
 /** By SQLSTATE. */
-const SHORTAGES: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<string, string>> = {
   '53100': 'the disk of PostgreSQL is full',
   '53200': 'PostgreSQL is out of memory',
   '53300': 'PostgreSQL has too many connections',
+  '25006': 'PostgreSQL takes no writes',
 };
+
+/** Why PostgreSQL cannot be used, if it said so itself. */
+function reasonFor(error: unknown): unknown {
+  const reason = REASONS[codeOf(error)];
+  return reason === undefined ? error : new UnusableDatabaseError(reason, { cause: error });
+}
+
+/**
+ * Commits a write that leaves nothing behind. A full disk shows only when a file has to grow, so the row is larger than the
+ * free space of pages. Two commands in one transaction, which needs the simple protocol, and so no values.
+ */
+export const TRY_WRITE = statement(`
+INSERT INTO processes (id, kind, version, in_flight)
+SELECT 'write ' || pg_backend_pid(), string_agg(md5(random()::text), ''), '', 0 FROM generate_series(1, 2000);
+DELETE FROM processes WHERE id = 'write ' || pg_backend_pid()`);
 
 export const CHECK = prepared<NoValues, CurrentSettings>('database.check', CURRENT_SETTINGS);
 
@@ -39,8 +57,9 @@ export class Database {
   private readonly outages: OutageLog;
   private makePartition: (() => Promise<void>) | undefined;
   private making: Promise<void> | undefined;
-  /** The last time that a statement failed for lack of a resource, as `performance.now()`. */
-  private shortage: { code: string; at: number } | undefined;
+  /** The last failure since which no write has succeeded, and when one was last tried, by `performance.now()`. */
+  private outage: { error: unknown; triedAt: number } | undefined;
+  private writing: Promise<void> | undefined;
 
   constructor(
     dataSource: DataSource,
@@ -66,7 +85,9 @@ export class Database {
   readonly run: Run = async (statement, ...given) => {
     const values = statement.valuesOf(...given);
     try {
-      return await this.runOnce(statement, values);
+      const rows = await this.runOnce(statement, values);
+      if (this.outage) void this.tryWrite();
+      return rows;
     } catch (error) {
       if (!isMissingPartition(error)) throw error;
       await this.createMissingPartition().catch((failure: unknown) =>
@@ -77,21 +98,28 @@ export class Database {
   };
 
   /**
-   * Checks that PostgreSQL accepts writes on current and new connections. Reads may succeed while the disk is full,
-   * so a shortage counts for some seconds.
+   * Checks that PostgreSQL accepts writes on current and new connections. Reads may succeed while the disk is full, so
+   * after an outage a write must have succeeded.
    * @throws UnusableDatabaseError; the driver's error if it does not answer
    */
   async check(): Promise<void> {
     const rows = await this.runOnce(CHECK, []).catch((error: unknown) => {
-      const why = SHORTAGES[codeOf(error)];
-      throw why === undefined ? error : new UnusableDatabaseError(why);
+      throw reasonFor(error);
     });
     for (const settings of rows) {
       requireFit(settings, this.schema);
       requireWritable(settings);
     }
-    const { code, at } = this.shortage ?? { code: '', at: -Infinity };
-    if (performance.now() - at < STEADY_MS) throw new UnusableDatabaseError(SHORTAGES[code]);
+    await this.tryWrite();
+    if (this.outage) throw reasonFor(this.outage.error);
+  }
+
+  /** Reports the error of a statement that may mean that PostgreSQL is away. */
+  failed(error: unknown): void {
+    // Not for a timeout, which a lock may cause. After a silence, the server has not even cancelled the statement.
+    if (!isAway(error) && !isTimedOut(error)) return;
+    this.outages.away(error);
+    this.outage = { triedAt: -Infinity, ...this.outage, error };
   }
 
   /** @param make creates a missing partition; the statement is repeated after it */
@@ -114,16 +142,35 @@ export class Database {
     const query = this.prepared && name !== undefined ? { name, text, values } : { text, values };
     try {
       const { rows } = await this.pool.query<Row>(query);
-      this.outages.back();
+      if (!this.outage) this.outages.back();
       return rows;
     } catch (error) {
       this.errors.inc();
-      // A lack of connections (53300) does not affect the open ones.
-      const code = codeOf(error);
-      if (code === '53100' || code === '53200') this.shortage = { code, at: performance.now() };
-      // Not for a timeout, which a lock may cause. If the server is down, the next connection fails.
-      if (isAway(error)) this.outages.away(error);
+      this.failed(error);
       throw error;
+    }
+  }
+
+  /** Ends an outage if a write succeeds. Callers share it. Never rejects. */
+  private async tryWrite(): Promise<void> {
+    if (!this.outage) return;
+    this.writing ??= this.write(this.outage.triedAt + AGAIN_MS).finally(() => {
+      this.writing = undefined;
+    });
+    await this.writing;
+  }
+
+  /** @param at not before this time */
+  private async write(at: number): Promise<void> {
+    const waitMs = at - performance.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
+    try {
+      await this.pool.query({ text: TRY_WRITE.text });
+      this.outage = undefined;
+    } catch (error) {
+      this.errors.inc();
+      this.outages.away(error);
+      this.outage = { triedAt: performance.now(), error };
     }
   }
 }

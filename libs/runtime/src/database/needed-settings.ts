@@ -77,6 +77,9 @@ FROM (SELECT) AS one LEFT JOIN LATERAL (
 /** PostgreSQL answers, but is unusable. The message tells administrators why. */
 export class UnusableDatabaseError extends Error {}
 
+/** PostgreSQL takes no writes, while reads may work. */
+export class ReadOnlyDatabaseError extends UnusableDatabaseError {}
+
 /**
  * @param own the configured schema; otherwise the one that has our tables
  * @throws UnusableDatabaseError if a process cannot work with a setting
@@ -109,14 +112,14 @@ function leadsTo(needed: string, settings: CurrentSettings): boolean {
   return doesNow && isInPath(needed, nextOf(settings, SEARCH_PATH), role);
 }
 
-/** @throws UnusableDatabaseError if PostgreSQL accepts no writes; reads still work */
+/** @throws ReadOnlyDatabaseError */
 export function requireWritable(settings: CurrentSettings): void {
   if (settings.isStandby) {
-    throw new UnusableDatabaseError('PostgreSQL is a standby, which takes no writes');
+    throw new ReadOnlyDatabaseError('PostgreSQL is a standby, which takes no writes');
   }
   const found = [settings.now[READ_ONLY], nextOf(settings, READ_ONLY)];
   if (found.every((value) => value === undefined || OFF.test(value))) return;
-  throw new UnusableDatabaseError(
+  throw new ReadOnlyDatabaseError(
     `PostgreSQL takes no writes, because its setting ${READ_ONLY} is on`,
   );
 }

@@ -1,6 +1,6 @@
 import pg, { type ClientConfig } from 'pg';
 import { codeOf, isAway } from './database-errors.js';
-import { UnusableDatabaseError } from './needed-settings.js';
+import { ReadOnlyDatabaseError } from './needed-settings.js';
 import type { PostgresAddress, TargetSession } from './postgres-address.js';
 
 /** How long a request waits for a connection before PostgreSQL counts as unavailable. */
@@ -78,7 +78,7 @@ export function clientFor({
         const text = IS_UNFIT[target];
         if (text === undefined) return;
         const { rows } = await this.query<{ isUnfit: boolean }>(text);
-        if (rows[0]?.isUnfit) throw new UnusableDatabaseError('PostgreSQL takes no writes');
+        if (rows[0]?.isUnfit) throw new ReadOnlyDatabaseError('PostgreSQL takes no writes');
       } finally {
         clearTimeout(timer);
       }
@@ -106,7 +106,7 @@ function errorOf(errors: readonly Error[]): Error {
   const [only, other] = errors;
   if (only && !other) return only;
   const cause = new AggregateError(errors, errors.map(({ message }) => message).join('; '));
-  return errors.some((error) => error instanceof UnusableDatabaseError)
-    ? new UnusableDatabaseError('no host of PostgreSQL takes writes', { cause })
+  return errors.some((error) => error instanceof ReadOnlyDatabaseError)
+    ? new ReadOnlyDatabaseError('no host of PostgreSQL takes writes', { cause })
     : cause;
 }

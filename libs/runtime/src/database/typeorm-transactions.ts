@@ -68,6 +68,7 @@ export class TypeOrmTransactions extends Transactions {
     try {
       return await work(this.dataSource.manager);
     } catch (error) {
+      this.database.failed(error);
       throw translateDatabaseError(error);
     }
   }
@@ -149,6 +150,7 @@ export class TypeOrmTransactions extends Transactions {
       result = await this.context.run(transaction, work);
       await runner.commitTransaction();
     } catch (error) {
+      this.database.failed(error);
       // TypeORM releases a lost connection, and reports only that in its error.
       if (runner.isReleased) throw new UnavailableError(error);
       await rollBack(runner);
