@@ -75,6 +75,38 @@ const searchedTo = ({ headers }: Answer) => headers['switchhook-searched-to'];
 const timeOf = (id: string) =>
   new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString();
 
+describe('a telephone number', () => {
+  const NUMBER = '+14075551234';
+
+  it.each(['contains', 'producerId'])(
+    'is found by %s with its plus as it is or encoded, on all pages and in exports',
+    async (parameter) => {
+      const made = [];
+      for (const event of ['cdrCreated', 'cdrRated', 'smsdlr']) {
+        made.push(await report({ to: NUMBER }, { id: NUMBER, event }));
+      }
+      await report({ to: '14075551234', text: 'room 14075551234' }, { id: '14075551234' });
+      for (const sent of [NUMBER, encodeURIComponent(NUMBER)]) {
+        const pages = await pagesOf(`/v1/events?${parameter}=${sent}&limit=1`);
+        expect(pages.flatMap(idsOf)).toEqual(made.toReversed());
+        const { text } = await customer.get(`/v1/events?${parameter}=${sent}`, {
+          headers: { Accept: 'application/x-ndjson' },
+        });
+        expect(text.trim().split('\n')).toHaveLength(3);
+      }
+    },
+  );
+
+  it('is not what a blank in front of digits is, if the blank is encoded', async () => {
+    const made = [];
+    for (let times = 0; times < 2; times += 1) made.push(await report({ room: 'number 12' }));
+    await report({ room: 'number +12' });
+    const pages = await pagesOf('/v1/events?contains=%2012&limit=1');
+    expect(pages.flatMap(idsOf)).toEqual(made.toReversed());
+    expect(idsOf(await customer.get('/v1/events?contains=number+12'))).toEqual(made.toReversed());
+  });
+});
+
 describe('contains', () => {
   it('finds events and deliveries by a text as it was sent, with other filters', async () => {
     const webhook = await aSubscription(database, account);

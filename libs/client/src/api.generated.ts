@@ -4770,11 +4770,11 @@ export interface operations {
                 applicationId?: string;
                 /** @description Of this account; for the role `platform`. */
                 accountId?: string;
-                /** @description With this key of the producer's. */
+                /** @description With this key of the producer's. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
                 producerId?: string;
                 /** @description Whether no subscription was told of it. */
                 unmatched?: boolean;
-                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call. A page looks at 10,000 events and 16 MiB of data at most. */
+                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call, or a telephone number. A page looks at 10,000 events and 16 MiB of data at most. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
                 contains?: string;
                 /** @description Which this subscription is for, as it is now, and of which it has no delivery: those from 30 days before it was created. */
                 missedBy?: string;
@@ -5032,9 +5032,9 @@ export interface operations {
                 event?: string;
                 /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
                 status?: string;
-                /** @description Of events with this key of the producer's. */
+                /** @description Of events with this key of the producer's. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
                 producerId?: string;
-                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call. A page looks at 10,000 events and 16 MiB of data at most. */
+                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call, or a telephone number. A page looks at 10,000 events and 16 MiB of data at most. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
                 contains?: string;
                 /** @description Adds the `notification` of each. A page that has more than about 1 MiB of them ends earlier. */
                 include?: "notification";
@@ -5085,9 +5085,9 @@ export interface operations {
                 event?: string;
                 /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
                 status?: string;
-                /** @description Of events with this key of the producer's. */
+                /** @description Of events with this key of the producer's. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
                 producerId?: string;
-                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call. A page looks at 10,000 events and 16 MiB of data at most. */
+                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call, or a telephone number. A page looks at 10,000 events and 16 MiB of data at most. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
                 contains?: string;
                 /** @description Adds the `notification` of each. A page that has more than about 1 MiB of them ends earlier. */
                 include?: "notification";

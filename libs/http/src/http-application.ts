@@ -32,6 +32,7 @@ import { closeLingering, closeOrderly, isEnding, linger } from './connection-clo
 import { Answer, answerJson } from './answer.js';
 import { ProblemFilter, Refusals } from './problem.filter.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
+import { parseQuery } from './query.js';
 import { breakBody } from './read-body.js';
 import { RequestLog, RequestMetrics, traceRequests } from './request-telemetry.js';
 
@@ -224,7 +225,7 @@ export async function createHttpApplication(
   adapter.idleMs = Math.min(config.SHUTDOWN_DELAY_MS, MOST_IDLE_MS);
   app.disable('etag');
   app.disable('x-powered-by');
-  app.set('query parser', 'simple');
+  app.set('query parser', parseQuery);
   app.set(
     'trust proxy',
     config.TRUSTED_PROXIES.map(([address, bits]) => `${address.toString()}/${String(bits)}`),

@@ -22,6 +22,7 @@ export { AddressSchema, DeletedSchema } from './openapi/schema.js';
 export * as schema from './openapi/schema.js';
 export {
   EXPORTABLE_PAGE,
+  PLUS_AT_START,
   given,
   NEWEST_PAGE,
   numberUpTo,

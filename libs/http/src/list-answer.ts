@@ -1,3 +1,4 @@
+import { stringify } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
@@ -256,9 +257,9 @@ async function* joined(chunks: AsyncGenerator<string[]>): AsyncGenerator<string>
 }
 
 function nextAddress(request: Request, after: string): string {
-  const path = pathOf(request);
-  const query = new URLSearchParams(request.url.slice(path.length));
-  query.set('after', after);
-  const segments = path.replace(/^\/v1\//, '').replace(/\/$/, '');
-  return `${hrefBuilder(request)(segments)}?${query.toString()}`;
+  const query = stringify({ ...request.query, after });
+  const segments = pathOf(request)
+    .replace(/^\/v1\//, '')
+    .replace(/\/$/, '');
+  return `${hrefBuilder(request)(segments)}?${query}`;
 }

@@ -1,12 +1,10 @@
-import { parse } from 'node:querystring';
 import type { Request } from 'express';
 import { expect, it } from 'vitest';
 import { ValidationError } from '#libs/kernel';
-import { QueryReader } from './query.js';
+import { parseQuery, QueryReader } from './query.js';
 
-/** Like Express with its parser "simple". */
 function readerOf(query: string): QueryReader {
-  return new QueryReader({ query: parse(query), headers: {} } as unknown as Request);
+  return new QueryReader({ query: parseQuery(query), headers: {} } as unknown as Request);
 }
 
 function timesIn(query: string) {
@@ -46,8 +44,23 @@ it.each([
   );
 });
 
-it('does not take a blank in a text for a plus', () => {
-  expect(readerOf('event=a+01:00').text('event')).toBe('a 01:00');
+it.each([
+  ['+14075551234', '+14075551234'],
+  ['%2B14075551234', '+14075551234'],
+  ['+1+407', '+1 407'],
+  ['%2014075551234', ' 14075551234'],
+  ['a+01:00', 'a 01:00'],
+  ['a=+1', 'a= 1'],
+  ['%22duration%22:+33258', '"duration": 33258'],
+  ['+a', ' a'],
+  ['++1', '  1'],
+])('reads the text %s as %j', (sent, text) => {
+  expect(readerOf(`event=x&contains=${sent}`).text('contains')).toBe(text);
+  expect(readerOf(`contains=${sent}&event=x`).text('contains')).toBe(text);
+});
+
+it('reads nothing without a query', () => {
+  expect({ ...parseQuery(null) }).toEqual({});
 });
 
 it('names a parameter that is given twice', () => {

@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import {
@@ -32,6 +33,19 @@ const UUID = idThat(isUuid);
 
 /** A text that no row has, because every text that filters compare is shorter. */
 const UNKNOWN = '?'.repeat(256);
+
+/**
+ * Express' query parser, by which `+` stands for a blank. But many clients do not escape the one of a telephone number, and
+ * texts hardly begin with a blank and a digit: in front of a digit at the start of a value it stands for itself.
+ * @param text null if there is no query
+ */
+export function parseQuery(text: string | null): Record<string, string | string[] | undefined> {
+  return parse((text ?? '').replaceAll(/((?:^|&)[^=&]*=)\+(?=\d)/g, '$1%2B'));
+}
+
+/** In the description of a text that may be a telephone number. */
+export const PLUS_AT_START =
+  'Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank.';
 
 /** A whole number from 1, as a text. */
 export function numberUpTo(most: number): Validator<string> {

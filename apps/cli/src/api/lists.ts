@@ -1,12 +1,16 @@
+import { stringify } from 'node:querystring';
 import { rawElements } from '#libs/kernel';
 import type { ApiConnection } from './api-connection.js';
 
 const MAX_PAGE = 1_000;
 
-/** The query of a request, with `?` unless it is empty. Filters that are undefined are left out. */
+/**
+ * The query of a request, with `?` unless it is empty. Filters that are undefined are left out. A blank is sent as `%20`,
+ * because the API reads `+1` at the start of a text as it is.
+ */
 export function queryOf(filters: Record<string, string | undefined>): string {
   const given = Object.entries(filters).filter(([, value]) => value !== undefined);
-  const query = new URLSearchParams(given as [string, string][]).toString();
+  const query = stringify(Object.fromEntries(given));
   return query && `?${query}`;
 }
 

@@ -78,19 +78,12 @@ export async function exportList(
   const fits = resume ? await columnsOf(api, { path, filters }, format, signal) : undefined;
   const target = await Target.open(output, format, fits);
   const progress = new ExportProgress(things, since, options);
-  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
   try {
     for (let isMore = true; isMore && target.count < limit;) {
       const most = Math.min(limit - target.count, MAX_LINES);
-      const query = new URLSearchParams(given as [string, string][]);
-      query.set('limit', String(most));
-      if (target.lastId !== undefined) query.set('after', target.lastId);
+      const query = queryOf({ ...filters, limit: String(most), after: target.lastId });
       const before = target.count;
-      await copy(
-        await opened(api, `${path}?${query.toString()}`, format, signal),
-        target,
-        progress,
-      );
+      await copy(await opened(api, path + query, format, signal), target, progress);
       isMore = target.count - before === most;
     }
   } catch (error) {

@@ -4,6 +4,7 @@ import {
   describeRoutes,
   EXPORTABLE_PAGE,
   NEWEST_PAGE,
+  PLUS_AT_START,
   schema,
   TIMES,
 } from '#libs/http';
@@ -59,7 +60,7 @@ const FILTERS = {
     schema: schema.text('', '5xx'),
   },
   producerId: {
-    about: "Of events with this key of the producer's.",
+    about: `Of events with this key of the producer's. ${PLUS_AT_START}`,
     schema: schema.text('', 'cdr-8c1f3a'),
   },
   contains: CONTAINS,

@@ -4,6 +4,7 @@ import {
   describeRoutes,
   EXPORTABLE_PAGE,
   NEWEST_PAGE,
+  PLUS_AT_START,
   schema,
   TIMES,
 } from '#libs/http';
@@ -92,7 +93,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
           schema: schema.text('', '83346'),
         },
         producerId: {
-          about: "With this key of the producer's.",
+          about: `With this key of the producer's. ${PLUS_AT_START}`,
           schema: schema.text('', 'cdr-8c1f3a'),
         },
         unmatched: {
