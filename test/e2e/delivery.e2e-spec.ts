@@ -1,11 +1,13 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
 import { eventually } from '#tools/eventually';
 import { freePort } from '#tools/net';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
 import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
+import { startRawTarget } from '../support/raw-target.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
@@ -134,6 +136,45 @@ it('delivers members with names such as __proto__ as they were sent', async () =
   const [notification] = receiver.received;
   expect(notification?.body).toContain(`"event":"cdrCreated",`);
   expect(notification?.body).toContain(`,"data":${odd},"payload":${odd}}`);
+});
+
+it.each([
+  ['http://localhost', '/'],
+  ['HTTP://LocalHost/Hook', '/Hook'],
+  ['http://localhost./hook', '/hook'],
+  ['http://127.1/hook?', '/hook?'],
+  ['http://localhost?', '/?'],
+  ['http://localhost?a=b', '/?a=b'],
+  ['http://localhost/hook?a=?&&b', '/hook?a=?&&b'],
+  ['http://localhost/hook#part', '/hook'],
+  ['http://localhost/hook?#', '/hook?'],
+  ['http://user:p%40ss@localhost/a@b?', '/a@b?'],
+  ['http://:pw@localhost/hook', '/hook'],
+  ['http://@localhost/hook', '/hook'],
+  ['http://localhost/a/./b/../c/%2e%2e/d%2Fe', '/a/d%2Fe'],
+  ['http://localhost\\a\\b', '/a/b'],
+  ['http://localhost//hook//', '//hook//'],
+  ['http://localhost/ü?é=\u{1f600}', '/%C3%BC?%C3%A9=%F0%9F%98%80'],
+  [`http://localhost/a|b^c"d'e{f}?g|h^i"j'k{l}`, `/a|b^c%22d'e%7Bf%7D?g|h^i%22j%27k{l}`],
+  ['http://localhost/%zz%41?%zz%41', '/%zz%41?%zz%41'],
+])('shows the URL of an attempt as it was sent: %s', async (written, target) => {
+  const raw = await startRawTarget();
+  try {
+    raw.answer('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    const { port } = new URL(raw.url);
+    const url = written.replace(/(?<=(?:localhost\.?|127\.1)(?![\w.]))/i, `:${port}`);
+    await aSubscription(database, account, { target_url: url });
+    const [delivery] = await finished(await report());
+    const shown = await platform.get(`/v1/deliveries/${delivery!.id}`);
+    const { attemptLog } = shown.json<Schemas['DeliveryWithAttempts']>();
+    const [, sent, host] = /^POST (\S+) HTTP\/1\.1\r\n(?:.*\r\n)*?host: (\S+)/i.exec(
+      raw.requests[0]!,
+    )!;
+    expect(sent).toBe(target);
+    expect(attemptLog[0]!.request!.url.replace('***@', '')).toBe(`http://${host}${sent}`);
+  } finally {
+    raw.close();
+  }
 });
 
 it('retries by the schedule with the same id until it succeeds', async () => {

@@ -13,7 +13,7 @@ import {
   OwnFaultError,
   ownFaultOf,
 } from './outbound-errors.js';
-import { basicCredentialsOf } from './target-url.js';
+import { basicCredentialsOf, requestedPathOf } from './target-url.js';
 import { connectorFor, dialled } from './connector.js';
 import { Dialer, type OpeningTimes } from './dialer.js';
 import { expectAnswer, isSilent } from './answer-heads.js';
@@ -221,7 +221,7 @@ export class OutboundClient implements OnApplicationShutdown {
           // undici keeps a pool for each of these. A target could answer the next notification on a connection in
           // advance, so no pool serves two accounts.
           origin: `${url.origin}/${accountId}`,
-          path: url.pathname + url.search,
+          path: requestedPathOf(url),
           method: 'POST',
           headers: {
             ...uncoded(headers),

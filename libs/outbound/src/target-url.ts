@@ -11,6 +11,12 @@ export function serverNameOf(host: string): string {
   return isIP(host) === 0 ? host.replace(/\.$/, '') : '';
 }
 
+/** The path and query to request. An empty query is one, too, for which `search` has no `?`. */
+export function requestedPathOf({ href, protocol }: URL): string {
+  const [address = ''] = href.split('#', 1);
+  return address.slice(address.indexOf('/', `${protocol}//`.length));
+}
+
 /** The user information of a URL as Basic credentials (RFC 7617), if there is any. */
 export function basicCredentialsOf({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
