@@ -88,5 +88,7 @@ export type RowOf<Thing> = {
 
 /** The thing in a row, which lacks the members that are NULL. */
 export function withoutNulls<Thing extends object>(row: RowOf<Thing>): Thing {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Thing;
+  const thing: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(row)) if (value !== null) thing[name] = value;
+  return thing as Thing;
 }

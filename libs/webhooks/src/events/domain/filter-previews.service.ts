@@ -7,7 +7,7 @@ import { type EventHead, EventReader } from './event.js';
 /** Limits of a preview: events, those that it shows, and statements, each of which reads 10,000 rows at most. */
 export const MAX_PREVIEWED = 1_000;
 /** Events of one statement. */
-const MAX_AT_ONCE = 500;
+const MAX_AT_ONCE = 200;
 const MAX_SHOWN = 10;
 const MAX_STATEMENTS = 20;
 
