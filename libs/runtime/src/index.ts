@@ -41,6 +41,7 @@ export {
 } from './database/statement.js';
 export { runtimeSchema } from './database/runtime-schema.js';
 export { waitForSchema, type WaitsFor } from './database/schema-gate.js';
+export { textArray } from './database/text-array.js';
 export { TypeOrmTransactions } from './database/typeorm-transactions.js';
 export { HostResources, keptConnections, warnOfFewFiles } from './host-resources.js';
 export { IdempotencyKeys, type KeyedRequest } from './idempotency-keys.js';

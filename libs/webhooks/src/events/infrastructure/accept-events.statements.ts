@@ -21,7 +21,8 @@ export interface ReportedEvents {
   accountIds: (string | undefined)[];
   producerIds: (string | undefined)[];
   occurredAt: (string | undefined)[];
-  data: string[];
+  /** Or a `textArray` of them. */
+  data: string[] | Buffer;
   /** The spans in which the events are accepted; undefined without tracing. */
   traceparents: (string | undefined)[] | undefined;
   /** Whether deliveries may go onto the queue. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from '#libs/runtime';
 import type { ReportedEvent } from '../domain/event.js';
 import { eventsContract } from '../domain/events.contract.js';
@@ -162,6 +162,25 @@ it('keeps the data byte for byte', async () => {
   expect(
     await reader.find((result as { id: string }).id, await anAccount(database)),
   ).toBeUndefined();
+});
+
+it('stores long events in several statements, each of which is sent within a moment', async () => {
+  const { master } = source.driver as unknown as { master: pg.Pool };
+  const query = vi.spyOn(master, 'query');
+  const data = [1, 2, 3, 4].map((n) => `{"n":${n},"quoted":"${String.raw`\"é\\`.repeat(45_000)}"}`);
+  const results = await store.accept(data.map((text) => anEvent({ data: text })));
+  const sent = query.mock.calls.map(
+    ([given]) => (given as unknown as { values: unknown[] }).values,
+  );
+  query.mockRestore();
+  const lengths = sent.flatMap((values) =>
+    values.flatMap((value) => (Buffer.isBuffer(value) ? [Math.round(value.length / 270_000)] : [])),
+  );
+  expect(lengths).toEqual([3, 1]);
+  for (const [index, result] of results.entries()) {
+    const { id = '' } = result as { id?: string };
+    expect((await reader.find(id, account))?.data).toBe(data[index]);
+  }
 });
 
 it('refuses an event with an unknown application or account, and accepts the rest of the batch', async () => {

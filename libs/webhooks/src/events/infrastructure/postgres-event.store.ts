@@ -7,6 +7,7 @@ import {
   GroupCommit,
   Metrics,
   PAUSE,
+  textArray,
   Tracing,
   translateDatabaseError,
 } from '#libs/runtime';
@@ -32,7 +33,8 @@ import { EventFilters } from './event-filters.js';
 const MANY_EVENTS = 20;
 /** Most events in a statement of such requests; larger ones would delay others for longer. */
 const MOST_EVENTS = 500;
-const MAX_BATCH_CHARACTERS = 4 << 20;
+/** Most bytes of data in a statement: to send them takes about a millisecond. */
+const MOST_BYTES = 1 << 20;
 /** How often held events are judged and stored again. Each time, a filter must have been changed meanwhile. */
 const TRIES = 10;
 /**
@@ -89,8 +91,8 @@ export class PostgresEventStore extends EventStore {
     this.filters = new EventFilters(database.run);
     const accept = (events: readonly JudgedEvent[]) => this.acceptBatch(events);
     const limits = {
-      maxWeight: MAX_BATCH_CHARACTERS,
-      weigh: ({ event }: JudgedEvent) => event.data.length,
+      maxWeight: MOST_BYTES,
+      weigh: ({ event }: JudgedEvent) => Buffer.byteLength(event.data),
     };
     this.few = new GroupCommit(accept, { ...limits, maxItems: 200, atOnce: 2, pause: PAUSE });
     // One statement at a time: two would saturate a small PostgreSQL.
@@ -98,8 +100,9 @@ export class PostgresEventStore extends EventStore {
   }
 
   async accept(events: readonly ReportedEvent[]): Promise<Result[]> {
-    const results = await this.acceptTogether(events.slice(0, MOST_EVENTS));
-    const others = events.slice(MOST_EVENTS);
+    const count = fitting(events);
+    const results = await this.acceptTogether(events.slice(0, count));
+    const others = events.slice(count);
     if (others.length === 0) return results;
     // The first events are already stored, even if the others fail.
     const later = await this.accept(others).catch(resultsOf(others));
@@ -163,7 +166,7 @@ export class PostgresEventStore extends EventStore {
       accountIds: events.map(({ accountId }) => accountId),
       producerIds: events.map(({ producerId }) => producerId),
       occurredAt: events.map(({ occurredAt }) => occurredAt?.toISOString()),
-      data: events.map(({ data }) => data),
+      data: textArray(events.map(({ data }) => data)),
       traceparents: this.tracing.enabled ? judged.map(({ traceparent }) => traceparent) : undefined,
       hasRoom: this.queue.hasRoom(),
       timeoutMs: this.timeoutMs,
@@ -230,6 +233,16 @@ export class PostgresEventStore extends EventStore {
       }),
     );
   }
+}
+
+/** How many of the events fit into a statement; at least one. */
+function fitting(events: readonly ReportedEvent[]): number {
+  let bytes = 0;
+  const end = events.findIndex(({ data }, index) => {
+    bytes += Buffer.byteLength(data);
+    return index > 0 && (index === MOST_EVENTS || bytes > MOST_BYTES);
+  });
+  return end < 0 ? events.length : end;
 }
 
 /** Positions, from 1, at which requests begin. */
