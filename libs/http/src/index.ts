@@ -7,9 +7,10 @@ export { HealthModule, healthRoutes } from './health.module.js';
 export { createHttpApplication, HttpModule } from './http-application.js';
 export { Idempotent, type Once } from './idempotent.js';
 export { InFlight, FairReads, readFairly, type FairRead } from './in-flight.js';
-export { JsonBody, LoginBody, RawJsonBody, validDto } from './json-body.js';
+export { JsonBody, LoginBody, validDto } from './json-body.js';
+export { JsonPieces, type ReadBody } from './json-pieces.js';
 export { NoRouteError, UnknownRouteModule } from './known-routes.js';
-export { listed, listedOrExported, shownWithList } from './list-answer.js';
+export { listAs, listed, listedOrExported, shownWithList } from './list-answer.js';
 export {
   describeRoutes,
   type NotificationDescription,
@@ -31,7 +32,7 @@ export {
   QueryReader,
   TIMES,
 } from './query.js';
-export { type JsonText, MAX_DEPTH } from './read-body.js';
+export { MAX_DEPTH } from './read-body.js';
 export { baseUrlOf, endOf, Href, type HrefBuilder, hrefBuilder, pathOf } from './request.js';
 export { startServer } from './start-server.js';
 export {

@@ -9,13 +9,6 @@ import { type BodyLimit, type JsonText, MAX_LOGIN_BYTES, readJsonObject } from '
 import { configOf } from './request.js';
 import { isStrict, unknownMembers } from './strict-handling.js';
 
-/** The body as text and value, for routes that store parts of it as they were sent. */
-export const RawJsonBody = createParamDecorator(rawBody);
-
-export function rawBody(limit: BodyLimit, context: ExecutionContext): Promise<JsonText> {
-  return readJsonObject(context.switchToHttp().getRequest<Request>(), limit);
-}
-
 /** The body as a valid instance of a DTO whose members are declared with `Field`. */
 export const JsonBody = createParamDecorator(dtoBody);
 

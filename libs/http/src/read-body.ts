@@ -44,6 +44,8 @@ export function maxValues(bytes: number): number {
 
 /** Chunks of a body to keep before merging them: each costs half a kilobyte, however short it is. */
 const MAX_CHUNKS = 128;
+/** From this many bytes on, each chunk is copied when it arrives: to merge 8 MB takes 7 ms. */
+const MERGED_LATER = 512 << 10;
 
 /**
  * Fails the current and any later read of a request's body, because no more of it will arrive.
@@ -61,20 +63,34 @@ export function breakBody(message: IncomingMessage, reason = unreadable()): void
  * @throws DomainError 415, 413, 408, 400 in the order of the contract
  */
 export async function readJsonObject(request: Request, limit: BodyLimit): Promise<JsonText> {
+  const bytes = await readJsonBytes(request, limit);
+  const text = bytes.toString('utf8', textStart(bytes));
+  const most = maxValues(bytesOf(limit, configOf(request)));
+  const excess = tooManyValuesAt(text, most);
+  if (excess >= 0) throw tooManyValues(most, excess);
+  const value = parse(text, bytes);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
+  requireShallow(text);
+  return { text, value: value as Record<string, unknown> };
+}
+
+/** Reads a body that has to be JSON, in UTF-8. @throws DomainError as {@link readJsonObject} */
+export async function readJsonBytes(request: Request, limit: BodyLimit): Promise<Buffer> {
   if (!(await hasBody(request))) throw isMissing();
   requireJsonType(request);
   requireKnownEncoding(request);
-  const bytesAllowed = bytesOf(limit, configOf(request));
   const bytes =
-    limit === MAX_LOGIN_BYTES ? await readLogin(request) : await readBytes(request, bytesAllowed);
+    limit === MAX_LOGIN_BYTES
+      ? await readLogin(request)
+      : await readBytes(request, bytesOf(limit, configOf(request)));
   if (bytes.length === 0) throw isMissing();
-  const text = textOf(bytes);
-  requireFewValues(text, maxValues(bytesAllowed));
-  const value = parse(text, bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
-  // In a batch, each event is checked separately.
-  if (limit !== 'MAX_BATCH_BYTES') requireShallow(text);
-  return { text, value: value as Record<string, unknown> };
+  if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
+  return bytes;
+}
+
+/** Where the text of a body begins: behind its byte order mark. */
+export function textStart(bytes: Buffer): number {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
 /** Whether there is a body. A chunked one may be empty, which matters if its type would be refused. */
@@ -163,11 +179,13 @@ type Reject = (error: DomainError) => void;
 function readPlain(request: Request, limit: number, resolve: Resolve, reject: Reject): void {
   let chunks: Buffer[] = [];
   let size = 0;
+  let long: Buffer | undefined;
   let isRefused = false;
   // Keep reading and discarding data, so that the client can receive our answer.
   const refuse = (reason: DomainError): void => {
     isRefused = true;
     chunks = [];
+    long = undefined;
     request.inFlight?.hold(0);
     reject(reason);
   };
@@ -178,8 +196,15 @@ function readPlain(request: Request, limit: number, resolve: Resolve, reject: Re
       refuse(tooLarge(limit));
       return;
     }
-    chunks.push(chunk);
+    if (long) chunk.copy(long, size - chunk.length);
+    else chunks.push(chunk);
     if (chunks.length === MAX_CHUNKS) chunks = [Buffer.concat(chunks)];
+    if (!long && size >= MERGED_LATER) {
+      // Memory that nothing is copied to is not used.
+      long = Buffer.allocUnsafe(Number(request.headers['content-length'] ?? limit));
+      Buffer.concat(chunks).copy(long);
+      chunks = [];
+    }
     try {
       request.inFlight?.hold(size);
     } catch (error) {
@@ -187,7 +212,8 @@ function readPlain(request: Request, limit: number, resolve: Resolve, reject: Re
     }
   });
   request.once('end', () => {
-    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    const bytes =
+      long?.subarray(0, size) ?? (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     // Like body-parser, for later readers.
     request.body = bytes;
     resolve(bytes);
@@ -235,21 +261,13 @@ function tooLarge(limit: number, when = ''): DomainError {
   );
 }
 
-function textOf(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
-  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  return bytes.toString('utf8', hasMark ? 3 : 0);
-}
-
-/** Runs before parsing, which is what takes time and memory. */
-function requireFewValues(text: string, most: number): void {
-  const at = tooManyValuesAt(text, most);
-  if (at < 0) return;
+/** @param at the position in the text, in characters */
+export function tooManyValues(most: number, at: number): ValidationError {
   const says = `must have at most ${String(most)} values (this is exceeded at character ${String(at)})`;
-  throw ValidationError.of('', 'length', `The body ${says}.`);
+  return ValidationError.of('', 'length', `The body ${says}.`);
 }
 
-function requireShallow(text: string): void {
+export function requireShallow(text: string): void {
   const at = tooDeepAt(text, MAX_DEPTH);
   if (at < 0) return;
   const says = `must have at most ${String(MAX_DEPTH)} levels (this is exceeded at character ${String(at)})`;
@@ -261,21 +279,24 @@ function parse(text: string, bytes: Buffer): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const at = jsonErrorAt(text);
-    const offset = bytes.length - Buffer.byteLength(text.slice(at));
-    // ASCII in UTF-16 is valid UTF-8, with a U+0000 beside each character.
-    const hint = text.slice(Math.max(0, at - 1), at + 1).includes('\0')
-      ? '; UTF-16 is not accepted'
-      : '';
-    throw malformed(`The body is not valid JSON (at byte offset ${String(offset)}${hint}).`);
+    throw notJson(bytes, bytes.length - Buffer.byteLength(text.slice(jsonErrorAt(text))));
   }
+}
+
+/** @param at the byte at which it stops being JSON */
+export function notJson(bytes: Buffer, at: number): DomainError {
+  // ASCII in UTF-16 is valid UTF-8, with a U+0000 beside each character.
+  const hint = bytes.subarray(Math.max(0, at - 1), at + 1).includes(0)
+    ? '; UTF-16 is not accepted'
+    : '';
+  return malformed(`The body is not valid JSON (at byte offset ${String(at)}${hint}).`);
 }
 
 function malformed(message: string): DomainError {
   return new DomainError('malformed', 'malformed_json', message);
 }
 
-function notAnObject(): ValidationError {
+export function notAnObject(): ValidationError {
   return ValidationError.of('', 'type', 'The body must be a JSON object.');
 }
 

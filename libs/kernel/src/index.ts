@@ -53,6 +53,8 @@ export {
   tooManyValuesAt,
   valueEnd,
 } from './json.js';
+export { type JsonPart, JsonReader } from './json-reader.js';
+export { JsonSyntaxError, TooManyValuesError } from './json-scanner.js';
 export { importedId, ImportRecord, recordFault } from './import-record.js';
 export {
   anyObject,

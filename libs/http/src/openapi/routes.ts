@@ -8,7 +8,8 @@ import {
 import { OPEN_TO, type OpenTo, REFUSES_WITH } from '../access.js';
 import { ifMatch } from '../entity-tag.js';
 import { requestOf } from '../idempotent.js';
-import { dtoBody, loginBody, rawBody } from '../json-body.js';
+import { dtoBody, loginBody } from '../json-body.js';
+import { jsonPieces } from '../json-pieces.js';
 import { type BodyLimit, MAX_LOGIN_BYTES } from '../read-body.js';
 import type { Operation, RoutesDescription } from './describe.js';
 import type { CommonCode } from './errors.js';
@@ -111,7 +112,7 @@ function argumentsOf(controller: Type, name: string) {
   const isOptional = parameters.some(({ factory }) => factory === loginBody);
   const body = isOptional ? loginBody : dtoBody;
   const dto = parameters.find(({ factory }) => factory === body)?.data;
-  const limit = parameters.find(({ factory }) => factory === rawBody)?.data as
+  const limit = parameters.find(({ factory }) => factory === jsonPieces)?.data as
     BodyLimit | undefined;
   return {
     checksVersion: parameters.some(({ factory }) => factory === ifMatch),

@@ -1,8 +1,18 @@
 import { expect, it } from 'vitest';
-import { readEvent, refusalFault } from './event.body.js';
+import { JsonReader } from '#libs/kernel';
+import { givenEvent, readEvent, refusalFault } from './event.body.js';
 
-function read(text: string, pointer?: string) {
-  return readEvent(JSON.parse(text), text, pointer);
+/** Runs a generator to its end. */
+function run<Result>(work: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  }
+}
+
+function read(text: string, pointer?: string, isStrict?: boolean) {
+  const json = new JsonReader(Buffer.from(text));
+  return readEvent(run(givenEvent(json)), json, pointer, isStrict);
 }
 
 function faultsIn(text: string, pointer?: string): string[] {
@@ -66,8 +76,8 @@ it('reports every fault', () => {
 it('refuses the kinds and the resource of notices, and says why', () => {
   const text = '{"event":"webhookFailing","resource":"all","accountId":1,"data":{}}';
   expect(faultsIn(text)).toEqual(['event not_allowed', 'resource choice']);
-  const read = readEvent(JSON.parse(text), text);
-  expect('faults' in read && read.faults[0]?.message).toBe(
+  const refused = read(text);
+  expect('faults' in refused && refused.faults[0]?.message).toBe(
     'event must not be webhookFailing, webhookDisabled, webhookRecovered: only the service reports ' +
       'notices about subscriptions.',
   );
@@ -142,4 +152,41 @@ it('refuses data of more than 128 KiB of text', () => {
 it('ignores members of the prototype', () => {
   const text = '{"__proto__":{"event":"smsdlr"},"resource":"sms","accountId":1,"data":{}}';
   expect(faultsIn(text)).toEqual(['event required']);
+});
+
+it('takes the last of repeated members, however their names are written', () => {
+  const text =
+    '{"event":[],"data":1,"\\u0065vent":"smsdlr","resource":"sms","accountId":{},"accountId":1,' +
+    '"d\\u0061ta":{"a":1,"a":2}}';
+  expect(read(text)).toEqual({
+    event: { event: 'smsdlr', resource: 'sms', accountId: '1', data: '{"a":1,"a":2}' },
+  });
+});
+
+it('names at most 20 unknown members, and none of the prototype', () => {
+  const members = Array.from({ length: 5_000 }, (_, index) => `"member${index}":{"x":[]}`);
+  const text = `{"__proto__":1,${members.join()},"toString":2,"event":"smsdlr","resource":"sms","accountId":1,"data":{}}`;
+  expect(read(text)).toHaveProperty('event.event', 'smsdlr');
+  const strict = read(text, '', true);
+  const fields = 'faults' in strict ? strict.faults.map(({ field }) => field) : [];
+  expect(fields).toHaveLength(20);
+  expect(fields.slice(0, 2)).toEqual(['__proto__', 'member0']);
+});
+
+it.each([
+  ['id', '"xxx"', 'length'],
+  ['occurredAt', '"9999"', 'format'],
+  ['applicationId', '9999', 'format'],
+  ['applicationId', '"9999"', 'format'],
+  ['event', '"xxxx"', 'choice'],
+  ['event', '[[[[]]]]', 'type'],
+  ['resource', '{"a":{}}', 'type'],
+  ['data', '{"a":"xxxxxxx"}', 'length'],
+])('refuses %s like %s, however long it is', (name, short, code) => {
+  const long = short.replace(/([x9])+|(?<=\[)(?=\])|(?<=\{)(?=\})/, (found) =>
+    (found || ' ').repeat(300_000),
+  );
+  const others = { event: '"smsdlr"', resource: '"sms"', accountId: '1', data: '{}', [name]: long };
+  const members = Object.entries(others).map(([member, text]) => `"${member}":${text}`);
+  expect(faultsIn(`{${members.join()}}`)).toEqual([`${name} ${code}`]);
 });

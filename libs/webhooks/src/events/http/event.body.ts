@@ -5,13 +5,13 @@ import {
   type FieldFault,
   INTEGER_TOO,
   isEmptyArray,
-  isObject,
+  type JsonPart,
+  type JsonReader,
   numericId,
   numericIdOf,
   oneOf,
   parseTime,
   type Problem,
-  rawMember,
   storableText,
   time,
   TIME_RULE,
@@ -40,8 +40,8 @@ const IS_BATCH: Problem = {
 interface Member {
   schema: schema.Schema;
   validator: Validator;
-  /** Returns its value, if that is not what was given. @param text the JSON text of the event */
-  read?: (given: never, text: string) => unknown;
+  /** Returns its value, if that is not what was given. @param json the body */
+  read?: (given: never, json: JsonReader) => unknown;
   isRequired?: true;
 }
 
@@ -60,9 +60,15 @@ const IS_OURS: Problem = {
 };
 
 const OBJECT = anyObject();
-const DATA = validatorOf(OBJECT.schema, (given) =>
+/** `data`, of which only the place in the body is known if it is an object. */
+const DATA = validatorOf<JsonPart | []>(OBJECT.schema, (given) =>
   isEmptyArray(given) ? [] : OBJECT.check(given),
+).and(
+  'length',
+  `must have at most ${MAX_DATA_BYTES} bytes of text`,
+  (given) => isEmptyArray(given) || lengthOf(given as JsonPart) <= MAX_DATA_BYTES,
 );
+const lengthOf = ({ start, end }: JsonPart): number => end - start;
 
 /** An id: an integer or a string of digits. */
 function id(about: string, example: string): Member {
@@ -119,7 +125,8 @@ const MEMBERS = {
       { callId: '8c1f3a', duration: 33258 },
     ),
     validator: DATA,
-    read: (given, text) => (isEmptyArray(given) ? '{}' : (rawMember(text, 'data') ?? '')),
+    read: (part: JsonPart | [], json) =>
+      isEmptyArray(part) ? '{}' : json.textOf(part as JsonPart),
     isRequired: true,
   },
 } satisfies Record<string, Member>;
@@ -157,51 +164,85 @@ export const EventBatchSchema = schema.named('EventBatch', {
   required: ['events'],
 });
 
+/** An event in a body: where its members are, if it is an object, and how many levels it has. */
+export interface GivenEvent {
+  parts?: ReadonlyMap<string, JsonPart>;
+  levels: number;
+}
+
+/** A producer's event, or what is wrong with it. */
+export type ReadEvent = { event: ReportedEvent } | { faults: FieldFault[] };
+
+/** No valid member is longer, but for `data`. In bytes. */
+const MAX_MEMBER_BYTES = 64 << 10;
+/** The members that matter: `events` belongs into a batch. */
+const KNOWN = new Set([...Object.keys(MEMBERS), 'events']);
+
+/** Finds the members of the next event of a body. */
+export function* givenEvent(json: JsonReader): Generator<void, GivenEvent> {
+  return (yield* json.isObject()) ? yield* json.members(KNOWN) : { levels: yield* json.value() };
+}
+
+/** Reads a body that is an event. @param isStrict whether unknown members are faults */
+export function* singleEvent(json: JsonReader, isStrict: boolean): Generator<void, ReadEvent> {
+  return readEvent(yield* givenEvent(json), json, '', isStrict);
+}
+
+const EMPTY_ARRAY = /^\[[\t\n\r ]*\]$/;
+
+/** A value, as far as it matters: the place of an object, which only `data` may be, and whether an array is empty. */
+export function givenMember(part: JsonPart, json: JsonReader): unknown {
+  const { start } = part;
+  const text = json.textOf({ start, end: Math.min(part.end, start + MAX_MEMBER_BYTES) });
+  if (text.startsWith('{')) return part;
+  if (text.startsWith('[')) return EMPTY_ARRAY.test(text) ? [] : [null];
+  if (lengthOf(part) <= MAX_MEMBER_BYTES) return JSON.parse(text);
+  return text.startsWith('"') ? text : Infinity;
+}
+
 /**
- * Reads a producer's event. Uses no DTO, because a batch may have a thousand events, and `data` is kept as
+ * Checks a producer's event. Uses no DTO, because a batch may have a thousand events, and `data` is kept as
  * text. Treats null as absent.
- * @param text the JSON text of `value`, of which `data` is kept as it was written
+ * @param json the body
  * @param pointer where the event is in the body: empty, or `/events/<index>`
  * @param isStrict whether unknown members are faults
  */
 export function readEvent(
-  value: unknown,
-  text: string,
+  { parts }: Pick<GivenEvent, 'parts'>,
+  json: JsonReader,
   pointer = '',
   isStrict = false,
-): { event: ReportedEvent } | { faults: FieldFault[] } {
-  if (!isObject(value)) {
+): ReadEvent {
+  if (!parts) {
     const message = `The event${pointer && ` ${pointer}`} must be a JSON object.`;
     return { faults: [{ field: pointer, code: 'type', message }] };
   }
-  if (Array.isArray(value['events']) && value['event'] === undefined) {
+  const givenAs = (name: string): unknown => {
+    const part = parts.get(name);
+    return part && (givenMember(part, json) ?? undefined);
+  };
+  if (!parts.has('event') && Array.isArray(givenAs('events'))) {
     return { faults: [faultOf(pointer, 'events', IS_BATCH)] };
   }
   const event: Record<string, unknown> = {};
   const faults: FieldFault[] = [];
   for (const [name, { validator, read, isRequired }] of entries) {
-    const given = Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
+    const given = givenAs(name);
     if (given === undefined && !isRequired) continue;
     const [problem] = given === undefined ? [IS_REQUIRED] : validator.check(given);
     if (problem) faults.push(faultOf(pointer, name, problem));
-    else event[name === 'id' ? 'producerId' : name] = read ? read(given as never, text) : given;
+    else event[name === 'id' ? 'producerId' : name] = read ? read(given as never, json) : given;
   }
-  if (isTooLong(event['data'])) faults.push(faultOf(pointer, 'data', IS_TOO_LONG));
-  if ((value['applicationId'] ?? value['accountId'] ?? undefined) === undefined) {
+  if ((givenAs('applicationId') ?? givenAs('accountId')) === undefined) {
     faults.push(
       faultOf(pointer, 'applicationId', { code: 'required', says: 'or accountId is required' }),
     );
   }
-  if (isStrict) faults.push(...unknownMembers(value, ReportedEventSchema, pointer));
+  if (isStrict) {
+    faults.push(...unknownMembers(Object.fromEntries(parts), ReportedEventSchema, pointer));
+  }
   return faults.length > 0 ? { faults } : { event: event as unknown as ReportedEvent };
 }
-
-const isTooLong = (data: unknown): boolean =>
-  typeof data === 'string' && Buffer.byteLength(data) > MAX_DATA_BYTES;
-const IS_TOO_LONG: Problem = {
-  code: 'length',
-  says: `must have at most ${MAX_DATA_BYTES} bytes of text`,
-};
 
 const REFUSALS: Record<Refusal, [name: string, problem: Problem]> = {
   unknown_application: [

@@ -7,34 +7,25 @@ import {
   Href,
   type HrefBuilder,
   isStrict,
-  type JsonText,
+  JsonPieces,
+  listAs,
   listed,
   listedOrExported,
-  MAX_DEPTH,
   NoRouteError,
   QueryOf,
   type QueryReader,
-  RawJsonBody,
+  type ReadBody,
   shownWithList,
-  unknownMembers,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { accountShown, CurrentUser, ownerSeen, PlatformOnly } from '#libs/identity/http';
-import {
-  type FieldFault,
-  oneOf,
-  type Page,
-  rawElements,
-  rawMember,
-  tooDeepAt,
-  UnavailableError,
-  ValidationError,
-} from '#libs/kernel';
-import type { Acceptance, ReportedEvent } from '../domain/event.js';
+import { oneOf, type Page, UnavailableError, ValidationError } from '#libs/kernel';
+import type { Acceptance } from '../domain/event.js';
 import { type EventQuery, EventsService } from '../domain/events.service.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
 import { eventKindValidator, resourceValidator } from '../../event-kinds/http/choices.schema.js';
-import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
+import { eventsIn, givenBatch } from './event-batch.body.js';
+import { refusalFault, singleEvent } from './event.body.js';
 import { namedAccountOf, ofAccount } from './named-account.js';
 import {
   AcceptedEventView,
@@ -59,12 +50,14 @@ export class EventsController {
   @HttpCode(202)
   @PlatformOnly()
   async report(
-    @RawJsonBody('MAX_BODY_BYTES') body: JsonText,
+    @JsonPieces('MAX_BODY_BYTES') readBody: ReadBody,
     @Req() request: Request,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
+    const strict = isStrict(request);
+    const given = await readBody((json) => singleEvent(json, strict));
     const account = namedAccountOf(request);
-    const read = ofAccount(account, readEvent(body.value, body.text, '', isStrict(request)));
+    const read = ofAccount(account, given);
     if ('faults' in read) throw new ValidationError(read.faults);
     const [acceptance] = await this.events.accept([read.event]);
     if (acceptance instanceof UnavailableError) throw acceptance;
@@ -78,23 +71,24 @@ export class EventsController {
   @HttpCode(202)
   @PlatformOnly()
   async reportBatch(
-    @RawJsonBody('MAX_BATCH_BYTES') body: JsonText,
+    @JsonPieces('MAX_BATCH_BYTES') readBody: ReadBody,
     @Req() request: Request,
     @Href() href: HrefBuilder,
-  ): Promise<object> {
+  ): Promise<Answer> {
+    const strict = isStrict(request);
+    const batch = await readBody((json) => givenBatch(json, strict));
     const account = namedAccountOf(request);
-    const read = readBatch(body, isStrict(request)).map((item) => ofAccount(account, item));
+    const read = eventsIn(batch, strict).map((item) => ofAccount(account, item));
     const valid = read.flatMap((item) => ('event' in item ? [item.event] : []));
     const acceptances = (valid.length > 0 ? await this.events.accept(valid) : []).values();
-    const results = read.map((item, index) => {
-      if ('faults' in item) return RefusedEventView.show(new ValidationError(item.faults), href);
+    return listAs('results', read, (item, index) => {
+      if ('faults' in item) return RefusedEventView.text(new ValidationError(item.faults), href);
       const acceptance = acceptances.next().value;
-      if (acceptance instanceof UnavailableError) return RefusedEventView.show(acceptance, href);
+      if (acceptance instanceof UnavailableError) return RefusedEventView.text(acceptance, href);
       return acceptance?.accepted
-        ? AcceptedEventView.show(acceptance, href)
-        : RefusedEventView.show(refusalOf(acceptance, account, `/events/${index}`), href);
+        ? AcceptedEventView.text(acceptance, href)
+        : RefusedEventView.text(refusalOf(acceptance, account, `/events/${index}`), href);
     });
-    return { results };
   }
 
   @Get()
@@ -148,38 +142,6 @@ function readQuery(query: QueryReader) {
     ...(query.valid('include', INCLUDE) !== undefined && { withData: true }),
   };
   return { page, filter, accountId: query.numericId('accountId') };
-}
-
-function readBatch(
-  body: JsonText,
-  strict: boolean,
-): ({ event: ReportedEvent } | { faults: FieldFault[] })[] {
-  const unknown = strict ? unknownMembers(body.value, EventBatchSchema) : [];
-  if (unknown.length > 0) throw new ValidationError(unknown);
-  const { events } = body.value;
-  if (events === undefined || events === null) {
-    const hint = body.value['event'] === undefined ? '' : ' (POST /v1/events takes a single event)';
-    throw ValidationError.of('events', 'required', `events is required${hint}.`);
-  }
-  if (!Array.isArray(events))
-    throw ValidationError.of('events', 'type', 'events must be an array.');
-  if (events.length < 1 || events.length > MAX_BATCH) {
-    const message = `events must have 1 to ${String(MAX_BATCH)} elements.`;
-    throw ValidationError.of('events', 'length', message);
-  }
-  const texts = rawElements(rawMember(body.text, 'events') ?? '[]');
-  return events.map((event: unknown, index) => {
-    const text = texts[index] ?? '';
-    const pointer = `/events/${index}`;
-    return tooDeepAt(text, MAX_DEPTH) < 0
-      ? readEvent(event, text, pointer, strict)
-      : { faults: [tooDeepFault(pointer)] };
-  });
-}
-
-function tooDeepFault(field: string): FieldFault {
-  const message = `The event ${field} must have at most ${MAX_DEPTH} levels.`;
-  return { field, code: 'length', message };
 }
 
 /** @param account that the request names */

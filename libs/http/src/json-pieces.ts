@@ -1,0 +1,88 @@
+import { StringDecoder } from 'node:string_decoder';
+import { setImmediate } from 'node:timers/promises';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { JsonReader, JsonSyntaxError, TooManyValuesError } from '#libs/kernel';
+import {
+  type BodyLimit,
+  bytesOf,
+  maxValues,
+  notAnObject,
+  notJson,
+  readJsonBytes,
+  requireShallow,
+  textStart,
+  tooManyValues,
+} from './read-body.js';
+import { configOf } from './request.js';
+
+/** Reads what a route needs of its body, which is a JSON object. It must read all of it. */
+type ReadObject<Result> = (json: JsonReader) => Generator<void, Result>;
+
+/** @throws DomainError if the body is not JSON, has too many values or is not an object */
+export type ReadBody = <Result>(read: ReadObject<Result>) => Promise<Result>;
+
+/**
+ * The body, for routes that read a long one in pieces, so that nobody waits while it is parsed. The route has to read it
+ * before it throws any other error.
+ */
+export const JsonPieces = createParamDecorator(jsonPieces);
+
+export async function jsonPieces(limit: BodyLimit, context: ExecutionContext): Promise<ReadBody> {
+  const request = context.switchToHttp().getRequest<Request>();
+  const bytes = await readJsonBytes(request, limit);
+  const most = maxValues(bytesOf(limit, configOf(request)));
+  const start = textStart(bytes);
+  return async (read) => {
+    try {
+      const result = await inSlices(objectIn(new JsonReader(bytes, start, most), read));
+      // In a batch, each event is checked separately.
+      if (limit !== 'MAX_BATCH_BYTES') requireShallow(bytes.toString('utf8', start));
+      return result;
+    } catch (error) {
+      if (error instanceof JsonSyntaxError) throw notJson(bytes, error.at);
+      if (!(error instanceof TooManyValuesError)) throw error;
+      const before = bytes.subarray(start, error.at);
+      throw tooManyValues(most, await inSlices(charactersIn(before)));
+    }
+  };
+}
+
+function* objectIn<Result>(json: JsonReader, read: ReadObject<Result>): Generator<void, Result> {
+  if (!(yield* json.isObject())) {
+    yield* json.value();
+    yield* json.end();
+    throw notAnObject();
+  }
+  const result = yield* read(json);
+  yield* json.end();
+  return result;
+}
+
+/** Bytes that are decoded between two pauses. */
+const PIECE = 16 << 10;
+
+function* charactersIn(bytes: Buffer): Generator<void, number> {
+  const decoder = new StringDecoder('utf8');
+  let count = 0;
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    count += decoder.write(bytes.subarray(at, at + PIECE)).length;
+    yield;
+  }
+  return count;
+}
+
+/** How long the event loop may be held, in ms. */
+const SLICE_MS = 1;
+
+/** Runs work in slices. */
+async function inSlices<Result>(work: Generator<void, Result>): Promise<Result> {
+  for (;;) {
+    const end = performance.now() + SLICE_MS;
+    do {
+      const { done, value } = work.next();
+      if (done === true) return value;
+    } while (performance.now() < end);
+    await setImmediate();
+  }
+}

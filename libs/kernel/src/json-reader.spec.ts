@@ -1,0 +1,170 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonErrorAt, rawMembers } from './json.js';
+import { JsonReader } from './json-reader.js';
+import { JsonSyntaxError, TooManyValuesError } from './json-scanner.js';
+
+/** The result of a generator, and how often it paused. */
+function run<Result>(work: Generator<void, Result>): { result: Result; pauses: number } {
+  for (let pauses = 0; ; pauses += 1) {
+    const { done, value } = work.next();
+    if (done === true) return { result: value, pauses };
+  }
+}
+
+function* whole(json: JsonReader): Generator<void, number> {
+  const levels = yield* json.value();
+  yield* json.end();
+  return levels;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Reads a value, and what is in it, one by one. */
+function* walk(json: JsonReader): Generator<void> {
+  if (yield* json.isObject()) yield* json.members(NONE, () => walk(json));
+  else if (yield* json.isArray()) {
+    json.beginArray();
+    for (let count = 0; yield* json.hasElement(count); count += 1) yield* walk(json);
+  } else yield* json.value();
+}
+
+function* walkWhole(json: JsonReader): Generator<void> {
+  yield* walk(json);
+  yield* json.end();
+}
+
+/** The byte at which each way of reading a text finds an error; undefined if it finds none. */
+function errorsIn(text: string): (number | undefined)[] {
+  return [whole, walkWhole].map((read) => {
+    try {
+      run<unknown>(read(new JsonReader(Buffer.from(text))));
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error;
+      return error.at;
+    }
+  });
+}
+
+/** Where it is an error, in bytes. */
+function expectedErrorIn(text: string): number | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    return Buffer.byteLength(text.slice(0, jsonErrorAt(text)));
+  }
+}
+
+const TOKENS = Array.from('{}[],:"\\ \n1-.eEu0x').concat([
+  'true',
+  'false',
+  'null',
+  'tru',
+  '"a"',
+  '"é😀"',
+  '\\u00e9',
+  '\\n',
+  '12',
+  '1.5e-7',
+  '\u0001',
+  '\t',
+]);
+
+it('accepts what JSON.parse accepts, and finds the same errors as jsonErrorAt', () => {
+  const tokens = fc.constantFrom(...TOKENS);
+  const damaged = fc
+    .tuple(fc.json(), fc.nat(), fc.nat(3), fc.array(tokens, { maxLength: 3 }))
+    .map(([text, where, removed, added]) => {
+      const at = where % (text.length + 1);
+      return (text.slice(0, at) + added.join('') + text.slice(at + removed)).toWellFormed();
+    });
+  const random = fc.array(tokens).map((all) => all.join(''));
+  let faulty = 0;
+  fc.assert(
+    fc.property(fc.oneof(fc.json(), damaged, random), (text) => {
+      const expected = expectedErrorIn(text);
+      if (expected !== undefined) faulty += 1;
+      expect(errorsIn(text)).toEqual([expected, expected]);
+    }),
+    { numRuns: 5_000 },
+  );
+  expect(faulty).toBeGreaterThan(500);
+});
+
+const spaced = fc.constantFrom(undefined, 1, '\t');
+const values = fc.jsonValue({ maxDepth: 3 });
+
+it('finds the members of an object as they were written', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), values), spaced, (value, space) => {
+      const text = ` ${JSON.stringify(value, undefined, space)}`;
+      const json = new JsonReader(Buffer.from(text));
+      expect(run(json.isObject()).result).toBe(true);
+      const { parts } = run(json.members(new Set(Object.keys(value)))).result;
+      run(json.end());
+      const found = Array.from(parts, ([name, part]) => [name, json.textOf(part)]);
+      expect(found).toEqual([...rawMembers(text)]);
+    }),
+  );
+});
+
+it('finds the elements of an array', () => {
+  fc.assert(
+    fc.property(fc.array(values), spaced, (value, space) => {
+      const text = ` ${JSON.stringify(value, undefined, space)}`;
+      const json = new JsonReader(Buffer.from(text));
+      expect(run(json.isArray()).result).toBe(true);
+      json.beginArray();
+      let count = 0;
+      for (; run(json.hasElement(count)).result; count += 1) run(json.value());
+      run(json.end());
+      expect(count).toBe(value.length);
+    }),
+  );
+});
+
+it('returns the last of a repeated member, and few unknown ones', () => {
+  const others = Array.from({ length: 1_000 }, (_, index) => `"b${index}":1`);
+  const text = `{"a":1,${others.join()},"\\u0061":2}`;
+  const json = new JsonReader(Buffer.from(text));
+  const { parts } = run(json.members(new Set(['a']))).result;
+  expect(json.textOf(parts.get('a')!)).toBe('2');
+  expect(parts.size).toBe(40);
+});
+
+it('counts levels and values', () => {
+  const read = (text: string, most: number) =>
+    run(whole(new JsonReader(Buffer.from(text), 0, most)));
+  expect(read('{"a":[{}],"b":[1,2]}', 7).result).toBe(3);
+  expect(read('"[[["', 0).result).toBe(0);
+  expect(() => read('{"a":[{}],"b":[1,2]}', 5)).toThrow(new TooManyValuesError(16));
+  const walked = (most: number) =>
+    run(walkWhole(new JsonReader(Buffer.from('[{"a":1,"b":[]}]'), 0, most)));
+  expect(() => walked(4)).not.toThrow();
+  expect(() => walked(3)).toThrow(new TooManyValuesError(12));
+});
+
+describe('two megabytes of', () => {
+  const fill = (unit: string) => unit.repeat(Math.floor((2 << 20) / unit.length));
+  it.each([
+    ['members', `{${fill('"a":{"b":1},')}"a":1}`],
+    ['blanks', `{"a":${fill(' ')}1${fill(' ')}}`],
+    ['characters', `{"a":"${fill('x')}"}`],
+    ['escapes', `{"a":"${fill('\\u00e9')}"}`],
+    ['a name', `{"${fill('n')}":1}`],
+    ['digits', `{"a":1${fill('1')}.1${fill('1')}e1${fill('1')}}`],
+  ])('%s pause every 32 KiB', (_, text) => {
+    const bytes = Buffer.from(text);
+    for (const read of [whole, walkWhole]) {
+      const { pauses } = run<unknown>(read(new JsonReader(bytes)));
+      expect(pauses).toBeGreaterThanOrEqual((bytes.length >> 15) - 1);
+    }
+  });
+
+  it('brackets do not overflow the stack', () => {
+    const bytes = Buffer.from(fill('['));
+    expect(() => run(whole(new JsonReader(bytes)))).toThrow(new JsonSyntaxError(bytes.length));
+  });
+});
