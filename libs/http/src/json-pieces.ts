@@ -1,8 +1,13 @@
 import { StringDecoder } from 'node:string_decoder';
-import { setImmediate } from 'node:timers/promises';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { JsonReader, JsonSyntaxError, TooManyValuesError } from '#libs/kernel';
+import {
+  inSlices,
+  JsonReader,
+  JsonSyntaxError,
+  type Steps,
+  TooManyValuesError,
+} from '#libs/kernel';
 import {
   type BodyLimit,
   bytesOf,
@@ -17,7 +22,7 @@ import {
 import { configOf } from './request.js';
 
 /** Reads what a route needs of its body, which is a JSON object. It must read all of it. */
-type ReadObject<Result> = (json: JsonReader) => Generator<void, Result>;
+type ReadObject<Result> = (json: JsonReader) => Steps<Result>;
 
 /** @throws DomainError if the body is not JSON, has too many values or is not an object */
 export type ReadBody = <Result>(read: ReadObject<Result>) => Promise<Result>;
@@ -33,9 +38,10 @@ export async function jsonPieces(limit: BodyLimit, context: ExecutionContext): P
   const bytes = await readJsonBytes(request, limit);
   const most = maxValues(bytesOf(limit, configOf(request)));
   const start = textStart(bytes);
+  const { accountId: party = '' } = request;
   return async (read) => {
     try {
-      const result = await inSlices(objectIn(new JsonReader(bytes, start, most), read));
+      const result = await inSlices(party, objectIn(new JsonReader(bytes, start, most), read));
       // In a batch, each event is checked separately.
       if (limit !== 'MAX_BATCH_BYTES') requireShallow(bytes.toString('utf8', start));
       return result;
@@ -43,12 +49,12 @@ export async function jsonPieces(limit: BodyLimit, context: ExecutionContext): P
       if (error instanceof JsonSyntaxError) throw notJson(bytes, error.at);
       if (!(error instanceof TooManyValuesError)) throw error;
       const before = bytes.subarray(start, error.at);
-      throw tooManyValues(most, await inSlices(charactersIn(before)));
+      throw tooManyValues(most, await inSlices(party, charactersIn(before)));
     }
   };
 }
 
-function* objectIn<Result>(json: JsonReader, read: ReadObject<Result>): Generator<void, Result> {
+function* objectIn<Result>(json: JsonReader, read: ReadObject<Result>): Steps<Result> {
   if (!(yield* json.isObject())) {
     yield* json.value();
     yield* json.end();
@@ -62,7 +68,7 @@ function* objectIn<Result>(json: JsonReader, read: ReadObject<Result>): Generato
 /** Bytes that are decoded between two pauses. */
 const PIECE = 16 << 10;
 
-function* charactersIn(bytes: Buffer): Generator<void, number> {
+function* charactersIn(bytes: Buffer): Steps<number> {
   const decoder = new StringDecoder('utf8');
   let count = 0;
   for (let at = 0; at < bytes.length; at += PIECE) {
@@ -70,19 +76,4 @@ function* charactersIn(bytes: Buffer): Generator<void, number> {
     yield;
   }
   return count;
-}
-
-/** How long the event loop may be held, in ms. */
-const SLICE_MS = 1;
-
-/** Runs work in slices. */
-async function inSlices<Result>(work: Generator<void, Result>): Promise<Result> {
-  for (;;) {
-    const end = performance.now() + SLICE_MS;
-    do {
-      const { done, value } = work.next();
-      if (done === true) return value;
-    } while (performance.now() < end);
-    await setImmediate();
-  }
 }
