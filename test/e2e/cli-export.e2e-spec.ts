@@ -138,6 +138,7 @@ it('says what is wrong with options', async () => {
     [['--limit', '0'], 2, 'It must be a whole number'],
     [['--contains', 'ab'], 1, 'contains must have 3 to 200 characters'],
     [['-o', join(folder, 'none', 'x')], 1, 'cannot be written (ENOENT)'],
+    [['-o', '/dev/zero', '--resume'], 1, '/dev/zero is not a regular file.'],
   ] as const) {
     const ended = await run('events', 'export', ...args);
     expect([args, ended.code, ended.stderr]).toEqual([

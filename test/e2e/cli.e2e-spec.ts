@@ -225,6 +225,8 @@ describe('users and credentials', () => {
     const none = await cli(args);
     expect(none).toMatchObject({ code: 1, stdout: '' });
     expect(none.stderr).toMatch(/^password must have .*\n$/);
+    const endless = await cli(args, 'x'.repeat(5_000));
+    expect(endless.stderr).toBe('The password on standard input is too long.\n');
     expect(await stored()).toEqual([]);
   });
 
@@ -513,10 +515,13 @@ describe('import-applications', () => {
     });
   });
 
-  it('says in one sentence that the file does not exist', async () => {
-    const { code, stderr } = await cli(['import-applications', join(directory, 'none.json')]);
-    expect(code).toBe(1);
-    expect(stderr).toBe(`${join(directory, 'none.json')} cannot be read (ENOENT).\n`);
+  it.each([
+    ['does not exist', () => join(directory, 'none.json'), 'cannot be read (ENOENT)'],
+    ['is a directory', () => directory, 'cannot be read (EISDIR)'],
+    ['never ends', () => '/dev/zero', 'has more than 256 MiB'],
+  ])('says in one sentence that the file %s', async (_, path, says) => {
+    const { code, stderr } = await cli(['import-applications', path()]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `${path()} ${says}.\n` });
   });
 });
 

@@ -1,7 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+import { createReadStream } from 'node:fs';
 import { jsonErrorAt } from '#libs/kernel';
 import { CommandFailure } from './failure.js';
+
+/** A text cannot have more than 512 MiB in JavaScript. */
+const MAX_FILE_MIB = 256;
+/** More than a password may have. */
+const MAX_PASSWORD_BYTES = 4_096;
 
 /**
  * Reads a file of JSON.
@@ -9,12 +13,13 @@ import { CommandFailure } from './failure.js';
  * @throws CommandFailure
  */
 export async function readText(file: string): Promise<string> {
-  let bytes: Buffer;
+  let bytes: Buffer | undefined;
   try {
-    bytes = await (file === '-' ? buffer(process.stdin) : readFile(file));
+    bytes = await readBytes(file, MAX_FILE_MIB << 20);
   } catch (error) {
     throw new CommandFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
   }
+  if (!bytes) throw new CommandFailure(`${nameOf(file)} has more than ${MAX_FILE_MIB} MiB.`);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     // NUL bytes never occur in JSON, but are every second byte of ASCII text in UTF-16.
@@ -23,6 +28,18 @@ export async function readText(file: string): Promise<string> {
     // Reported below.
   }
   throw new CommandFailure(`The text in ${nameOf(file)} is not UTF-8.`);
+}
+
+/** @returns undefined if it has more bytes than `most`, as `/dev/zero` has */
+async function readBytes(file: string, most: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of file === '-' ? process.stdin : createReadStream(file)) {
+    chunks.push(chunk as Buffer);
+    length += (chunk as Buffer).length;
+    if (length > most) return undefined;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** The value of a JSON text; undefined if the text is not JSON. */
@@ -51,7 +68,8 @@ export function nameOf(file: string): string {
  * break.
  */
 export async function readPassword(): Promise<string> {
-  const bytes = await buffer(process.stdin);
+  const bytes = await readBytes('-', MAX_PASSWORD_BYTES);
+  if (!bytes) throw new CommandFailure('The password on standard input is too long.');
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.replace(/\r?\n$/, '');

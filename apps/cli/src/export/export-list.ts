@@ -167,6 +167,10 @@ class Target {
   }
 
   private async continue(output: string, fits: FitsLine): Promise<void> {
+    // Others, such as /dev/zero, may never end.
+    if (!(await this.file!.stat()).isFile()) {
+      throw new CommandFailure(`${output} is not a regular file.`);
+    }
     const records = new RecordSplitter(this.format);
     for await (const chunk of createReadStream(output)) records.add(chunk as Buffer);
     if (records.count > 0 && records.lastId === undefined) {

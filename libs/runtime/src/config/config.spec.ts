@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
@@ -418,6 +419,47 @@ describe('readConfig', () => {
       );
       expect(faultOf({ DATABASE_URL: '', DATABASE_URL_FILE: '/SECRET' })).toBe(
         'configuration: DATABASE_URL_FILE: the file cannot be read (ENOENT)',
+      );
+    });
+
+    it.each<[what: string, path: () => string, says: string]>([
+      ['a file that never ends', () => '/dev/zero', 'is not a regular file'],
+      ['a directory', () => dirname(file), 'is not a regular file'],
+      [
+        'a FIFO that nobody writes',
+        () => {
+          execFileSync('mkfifo', [`${file}.fifo`]);
+          return `${file}.fifo`;
+        },
+        'is not a regular file',
+      ],
+      [
+        'a file that is too large',
+        () => {
+          writeFileSync(file, '');
+          truncateSync(file, (1 << 20) + 1);
+          return file;
+        },
+        'has more than 1048576 bytes',
+      ],
+      [
+        'bytes that are not text',
+        () => {
+          writeFileSync(file, Buffer.from([0xff, 0xfe, 0x70, 0x00]));
+          return file;
+        },
+        'is not UTF-8',
+      ],
+    ])('are refused if the file is %s', (_, path, says) => {
+      expect(faultOf({ SECRETS_KEYS_FILE: path() })).toBe(
+        `configuration: SECRETS_KEYS_FILE: the file ${says}`,
+      );
+    });
+
+    it('are missing if a variable is required and the file is empty, which the error says', () => {
+      writeFileSync(file, '\n');
+      expect(faultOf({ DATABASE_URL: undefined, DATABASE_URL_FILE: file })).toBe(
+        'configuration: DATABASE_URL is not set: the file of DATABASE_URL_FILE is empty',
       );
     });
 

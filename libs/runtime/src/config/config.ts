@@ -246,7 +246,9 @@ function parse<Shape extends z.ZodRawShape>(
     const name = path.join('.');
     if (faults.has(name)) return [];
     const isMissing = given[name] === undefined && code === 'invalid_type';
-    return isMissing ? `${name} is not set` : `${name}: ${message}`;
+    if (!isMissing) return `${name}: ${message}`;
+    const file = `${name}_FILE`;
+    return `${name} is not set${environment[file] ? `: the file of ${file} is empty` : ''}`;
   });
   const all = [...faults.values(), ...(others ?? [])];
   throw new InvalidConfigError(`configuration: ${all.join('; ')}`);

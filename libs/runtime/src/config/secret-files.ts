@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readSmallFile } from '../small-file.js';
 
 /** The variables of a process, as `process.env` has them. */
 export type Environment = Record<string, string | undefined>;
@@ -32,10 +32,9 @@ export function withSecretFiles(environment: Environment, wanted: readonly strin
       continue;
     }
     try {
-      variables[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+      variables[name] = readSmallFile(path).replace(/\r?\n$/, '');
     } catch (error) {
-      const code = String((error as NodeJS.ErrnoException).code);
-      faults.set(name, `${file}: the file cannot be read (${code})`);
+      faults.set(name, `${file}: the file ${(error as Error).message}`);
     }
   }
   return { variables, faults };

@@ -114,6 +114,7 @@ describe('postgresAddressOf', () => {
     ['postgres://h/d?sslmode=verify-ca', /needs sslrootcert/],
     ['postgres://h/d?sslrootcert=/SECRET', /^sslrootcert cannot be read/],
     ['postgres://h/d?sslmode=verify-full&sslkey=/SECRET', /^sslkey cannot be read/],
+    ['postgres://h/d?sslmode=verify-full&sslkey=/dev/zero', /^sslkey is not a regular file/],
   ])('refuses %s without repeating its parts', (text, message) => {
     expect(() => postgresAddressOf(text)).toThrow(message);
     expect(() => postgresAddressOf(text)).not.toThrow('SECRET');

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
+import { readSmallFile } from '../small-file.js';
 
 /** Which hosts may be used: any, one that is not a standby, or one where transactions write by default. */
 export type TargetSession = 'any' | 'primary' | 'read-write';
@@ -113,9 +113,9 @@ const checkServerIdentity = (): undefined => undefined;
 
 function contentOf(name: string, path: string): string {
   try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    throw new Error(`${name} cannot be read`);
+    return readSmallFile(path);
+  } catch (error) {
+    throw new Error(`${name} ${(error as Error).message}`, { cause: error });
   }
 }
 
