@@ -660,6 +660,10 @@ describe('the command line', () => {
     [['users', 'create', 'demo', '--role', 'root'], 'Allowed choices are account, platform.'],
     [['credentials', 'remove', 'demo'], "error: missing required argument 'id'"],
     [['migrate', 'now'], "error: too many arguments for 'migrate'."],
+    [
+      ['stats', '--url', 'http://user:8080/geheim@host'],
+      "error: option '--url' must have no credentials",
+    ],
   ])('refuses %j with exit code 2, names the fault and repeats no secret', async (args, says) => {
     const { code, stdout, stderr } = await cli(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

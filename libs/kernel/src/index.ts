@@ -40,6 +40,7 @@ export {
   isStorable,
   isUuid,
   numericIdOf,
+  hasRawLogin,
 } from './text.js';
 export {
   jsonErrorAt,

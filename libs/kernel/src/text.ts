@@ -45,6 +45,16 @@ export function bidiFaults(changed: object): FieldFault[] {
   );
 }
 
+const LOGIN_BEHIND_HOST = /^[^/]*\/\/[^/?#]*[/?#].*@/s;
+
+/**
+ * Whether the login of an address has a `/`, `?` or `#` that is not percent-encoded: a part of the password would then
+ * count as its host.
+ */
+export function hasRawLogin(address: string): boolean {
+  return LOGIN_BEHIND_HOST.test(address);
+}
+
 /** The longest URL, in characters. */
 export const MAX_URL = 2_048;
 

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { type Dispatcher, request } from 'undici';
+import { hasRawLogin } from '#libs/kernel';
 import { CommandFailure } from '../failure.js';
 import { readPassword } from '../input.js';
 
@@ -161,6 +162,10 @@ export async function apiOf(options: ApiOptions, command: Command): Promise<ApiC
     options.url === undefined ? await apiOfThisMachine() : givenUrl('url', options.url, command);
   if (api.search !== '' || api.hash !== '') {
     command.error("error: option '--url' must have no query and no fragment");
+  }
+  // Otherwise the failure would name a part of the password as the host.
+  if (hasRawLogin(api.href)) {
+    command.error("error: option '--url' must have no credentials (see --user)");
   }
   if (/\/v1\/*$/.test(api.pathname)) {
     command.error("error: option '--url' must be the address without /v1");

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import type { SecretKey } from '#libs/kernel';
+import { hasRawLogin, type SecretKey } from '#libs/kernel';
 import { postgresAddressOf } from '../database/postgres-address.js';
 
 /** A parsed CIDR block: an address and the prefix length in bits. */
@@ -185,5 +185,10 @@ export const oneOf = <const Choice extends string>(...choices: Choice[]) =>
 export const onOff = oneOf('true', 'false').transform((value) => value === 'true');
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+
+export const proxyUrl = httpUrl.refine(
+  (text) => !hasRawLogin(text),
+  'must be an http or https URL with a percent-encoded login',
+);
 
 export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, '')).optional();

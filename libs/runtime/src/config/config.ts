@@ -16,6 +16,7 @@ import {
   postgresUrl,
   processes,
   type Program,
+  proxyUrl,
   rate,
   type Readers,
   schemaName,
@@ -59,7 +60,7 @@ const schema = z.object({
     .default('redis://127.0.0.1:6379')
     .refine(
       (text) => redisAddressOf(text) !== undefined,
-      'must be redis://host, redis+cluster://host,host or redis+sentinel://host,host/name',
+      'must be redis://host, redis+cluster://host,host or redis+sentinel://host,host/name, with a percent-encoded login',
     )
     .describe('Redis, 6.2 or later; `rediss://` for TLS, `redis+cluster://`, `redis+sentinel://`'),
   REDIS_PASSWORD: z.string().optional().describe('password of Redis, if `REDIS_URL` has none'),
@@ -131,7 +132,7 @@ const schema = z.object({
   DELIVERY_ALLOWED_PORTS: ports
     .describe('list of ports below 1024 that targets may have, besides 80 and 443')
     .meta(SERVERS),
-  DELIVERY_PROXY_URL: httpUrl
+  DELIVERY_PROXY_URL: proxyUrl
     .optional()
     .describe('egress proxy for all calls, such as `http://user:password@proxy:3128`')
     .meta(WORKER),

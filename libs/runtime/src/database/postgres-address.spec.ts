@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresAddressOf } from './postgres-address.js';
@@ -65,6 +66,59 @@ describe('postgresAddressOf', () => {
   ])('uses of %s a server that is %s', (text, target) => {
     expect(postgresAddressOf(text).target).toBe(target);
   });
+
+  it.each([
+    'SECRET@SECRET',
+    'SECRET:SECRET',
+    'SECRET/SECRET',
+    'SECRET?SECRET',
+    'SECRET#SECRET',
+    'SECRET%SECRET',
+    '1/SECRET',
+    '1?host=SECRET',
+    '1#SECRET',
+    'SECRET@SECRET/SECRET',
+    'SECRET@1/SECRET',
+    'SECRET@SECRET?user=SECRET',
+    'SECRET,SECRET@SECRET',
+    '[SECRET]',
+  ])(
+    'takes no part of the password %s for a host, though it is not percent-encoded',
+    (password) => {
+      for (const hosts of ['host:5432', 'h1,h2:5433']) {
+        const text = `postgres://user:${password}@${hosts}/db`;
+        expectRead(text, `${hosts}/db`, password);
+      }
+    },
+  );
+
+  it('takes no part of any password for a host', () => {
+    const parts = fc.constantFrom(
+      ...['SECRET', '1', '@', ':', '/', '?', '#', '%', '[', ']', ',', ' ', '=', '&', '\\'],
+      ...['host=', 'user=SECRET', '%20'],
+    );
+    fc.assert(
+      fc.property(fc.array(parts, { minLength: 1 }), (pieces) => {
+        const password = pieces.join('');
+        expectRead(`postgres://user:${password}@host/db`, 'host/db', password);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  /** Checks that an address is read with this password, or refused without repeating it. */
+  function expectRead(text: string, name: string, password: string): void {
+    try {
+      expect(postgresAddressOf(text).name).toBe(name);
+    } catch (error) {
+      if ((error as Error).message.includes('must ')) {
+        expect((error as Error).message).not.toContain('SECRET');
+        return;
+      }
+      throw error;
+    }
+    if (!password.includes('%')) expect(driverOf(text).login).toBe(`user:${password}/db`);
+  }
 
   it('names the hosts and the database for the log, but no login', () => {
     const { name } = postgresAddressOf('postgres://user:SECRET@h1:5433,[::1]/d?password=SECRET');

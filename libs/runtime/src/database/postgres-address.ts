@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
+import { hasRawLogin } from '#libs/kernel';
 import { readSmallFile } from '../small-file.js';
 
 /** Which hosts may be used: any, one that is not a standby, or one where transactions write by default. */
@@ -34,6 +35,7 @@ const OURS = ['host', 'port', 'target_session_attrs', 'sslmode', ...Object.keys(
  * @throws Error that says what it must be, without repeating any of it
  */
 export function postgresAddressOf(text: string): PostgresAddress {
+  requireThat(!hasRawLogin(text), 'must percent-encode its login: %40 for @, %2F for /');
   const parts = PARTS.exec(text);
   requireThat(parts !== null, 'must be postgres://host/database or postgres://host,host/database');
   const [, login = '', authority = '', path = '/', query] = parts;

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
+import { readConfig, storeAddresses } from '../config/config.js';
 import { redisAddressOf } from './redis-address.js';
 
 const node = (host: string, port: number) => ({ host, port });
@@ -64,6 +66,50 @@ describe('a password beside the address', () => {
     'does not replace the password in %s',
     (text) => expect(redisAddressOf(text, password)).toEqual(redisAddressOf(text)),
   );
+});
+
+describe('a password that is not percent-encoded', () => {
+  /** The addresses with this password, and the name of each without a login. */
+  const addressesOf = (password: string): [text: string, name: string][] => [
+    [`redis://user:${password}@host:6380/1`, 'host:6380/1'],
+    [`rediss://:${password}@host`, 'host'],
+    [`redis+cluster://user:${password}@one,two:7001`, 'one:6379,two:7001'],
+    [`redis+sentinel://user:${password}@one,two/name/1`, 'one:26379,two:26379'],
+  ];
+
+  /** Checks that each address is read with this password, or refused without repeating it. */
+  function expectRead(password: string): void {
+    for (const [REDIS_URL, name] of addressesOf(password)) {
+      const address = redisAddressOf(REDIS_URL);
+      if (address === undefined) continue;
+      expect(storeAddresses(readConfig({ DATABASE_URL: 'postgres://h/d', REDIS_URL })).redis).toBe(
+        name,
+      );
+      if (password.includes('%')) continue;
+      const used =
+        address.kind === 'server'
+          ? new Redis(address.url, { lazyConnect: true }).options.password
+          : address.login.password;
+      expect(used).toBe(password);
+    }
+  }
+
+  it.each([
+    ...['SECRET@SECRET', 'SECRET:SECRET', 'SECRET/SECRET', 'SECRET?SECRET', 'SECRET#SECRET'],
+    ...['SECRET%SECRET', '1/SECRET', '1?SECRET', '1#SECRET', 'SECRET@SECRET/SECRET', 'SECRET@1/1'],
+    ...['SECRET,SECRET', '[SECRET]'],
+  ])('is read as it is, or refused: %s', (password) => expectRead(password));
+
+  it('never becomes a part of the address', () => {
+    const parts = fc.constantFrom(
+      ...['SECRET', '1', '@', ':', '/', '?', '#', '%', '[', ']', ',', '=', '&', '%20'],
+      ...[' ', '\\'],
+    );
+    fc.assert(
+      fc.property(fc.array(parts, { minLength: 1 }), (pieces) => expectRead(pieces.join(''))),
+      { numRuns: 2_000 },
+    );
+  });
 });
 
 it.each([

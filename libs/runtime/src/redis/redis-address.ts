@@ -1,3 +1,5 @@
+import { hasRawLogin } from '#libs/kernel';
+
 /** The address and login of Redis, from `REDIS_URL`. */
 type RedisAddress =
   | { kind: 'server'; url: string }
@@ -32,6 +34,8 @@ export function redisAddressOf(text: string, password = ''): RedisAddress | unde
   if (/^rediss?:\/\/./.test(text)) {
     if (!URL.canParse(text)) return undefined;
     const url = new URL(text);
+    const { username, password: own } = url;
+    if (hasRawLogin(text) || !loginOf({ username, own })) return undefined;
     if (url.password !== '' || password === '') return { kind: 'server', url: text };
     url.password = byDefault;
     return { kind: 'server', url: url.href };
