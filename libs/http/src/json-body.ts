@@ -1,11 +1,19 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import type { Request } from 'express';
-import { type FieldFault, isEmptyArray, rawMember, ValidationError } from '#libs/kernel';
+import {
+  type FieldFault,
+  isEmptyArray,
+  type JsonReader,
+  RawJson,
+  type Steps,
+  ValidationError,
+} from '#libs/kernel';
 import type { Config } from '#libs/runtime';
-import { faultsIn, fieldsOf, takesEmptyArray } from './field.js';
+import { faultsIn, type FieldDescription, fieldsOf, takesEmptyArray } from './field.js';
+import { jsonPieces } from './json-pieces.js';
 import { bodySchemaOf } from './openapi/body-schema.js';
-import { type BodyLimit, type JsonText, MAX_LOGIN_BYTES, readJsonObject } from './read-body.js';
+import { type BodyLimit, MAX_LOGIN_BYTES } from './read-body.js';
 import { configOf } from './request.js';
 import { isStrict, unknownMembers } from './strict-handling.js';
 
@@ -22,10 +30,35 @@ async function bodyWithin(
   context: ExecutionContext,
 ): Promise<object> {
   const request = context.switchToHttp().getRequest<Request>();
-  const body = await readJsonObject(request, limit);
+  const readBody = await jsonPieces(limit, context);
+  const { body, faults } = await readBody((json) => givenBody(json, fieldsOf(dto)));
   const isPost = request.method === 'POST';
-  const unknown = isStrict(request) ? unknownMembers(body.value, bodySchemaOf(dto, isPost)) : [];
-  return validDto(dto, body, isPost, configOf(request), unknown);
+  const unknown = isStrict(request) ? unknownMembers(body, bodySchemaOf(dto, isPost)) : [];
+  return validDto(dto, body, isPost, configOf(request), [...faults, ...unknown]);
+}
+
+/** No valid object or array is longer, but for those that are kept as text. To parse one takes up to 2 ms. */
+const MAX_NESTED_BYTES = 64 << 10;
+
+/** Reads a body. Of unknown members, only some names are kept. */
+function* givenBody(
+  json: JsonReader,
+  fields: ReadonlyMap<string, FieldDescription>,
+): Steps<{ body: Record<string, unknown>; faults: FieldFault[] }> {
+  const { parts } = yield* json.members(fields);
+  const faults: FieldFault[] = [];
+  const members = Array.from(parts, ([name, part]): [string, unknown] => {
+    const field = fields.get(name);
+    if (!field) return [name, undefined];
+    const text = json.textOf(part);
+    if (field.raw === true) return [name, new RawJson(text)];
+    const isNested = text.startsWith('{') || text.startsWith('[');
+    if (!isNested || part.end - part.start <= MAX_NESTED_BYTES) return [name, JSON.parse(text)];
+    const message = `${name} must have at most ${MAX_NESTED_BYTES} bytes of JSON text.`;
+    faults.push({ field: name, code: 'length', message });
+    return [name, undefined];
+  });
+  return { body: Object.fromEntries(members), faults };
 }
 
 /** Like {@link JsonBody}, for a login, whose body is optional and has at most a kilobyte. */
@@ -42,13 +75,14 @@ export async function loginBody(
 }
 
 /**
+ * @param body with {@link RawJson} for members that are kept as text
  * @param isNew on create, where `null` means "not given"
- * @param more faults that were found before
+ * @param more faults that were found before; no others of the same fields are reported
  * @throws ValidationError with every faulty field
  */
 export function validDto<Dto extends object>(
   dto: new () => Dto,
-  body: JsonText,
+  body: Readonly<Record<string, unknown>>,
   isNew: boolean,
   config: Config,
   more: readonly FieldFault[] = [],
@@ -57,17 +91,27 @@ export function validDto<Dto extends object>(
   // Not given to class-transformer, which would copy them deeply.
   const nested: Record<string, unknown> = {};
   for (const [name, field] of fieldsOf(dto)) {
-    if (!Object.hasOwn(body.value, name)) continue;
-    const value = body.value[name];
-    if (value === null && isNew) continue;
-    const isRaw = field.raw === true;
-    let given = isRaw && value !== null ? rawMember(body.text, name) : value;
-    if (isEmptyArray(value) && takesEmptyArray(field)) given = isRaw ? '{}' : {};
+    if (!Object.hasOwn(body, name)) continue;
+    const given = givenAs(field, body[name]);
+    if (given === null && isNew) continue;
     (typeof given === 'object' ? nested : members)[name] = given;
   }
   const instance = plainToInstance(dto, members, { excludeExtraneousValues: true });
   Object.assign(instance, nested);
-  const faults = [...faultsIn(instance, config, isNew), ...more];
+  const known = new Set(more.map(({ field }) => field));
+  const found = faultsIn(instance, config, isNew).filter(({ field }) => !known.has(field));
+  const faults = [...found, ...more];
   if (faults.length > 0) throw new ValidationError(faults);
   return instance;
+}
+
+const EMPTY_ARRAY = /^\[\s*\]$/;
+
+/** The value of a member, as text if that is kept. PHP turns an empty object into an empty array when it sends a resource back. */
+function givenAs(field: FieldDescription, value: unknown): unknown {
+  if (value instanceof RawJson) {
+    if (value.text === 'null') return null;
+    return takesEmptyArray(field) && EMPTY_ARRAY.test(value.text) ? '{}' : value.text;
+  }
+  return isEmptyArray(value) && takesEmptyArray(field) ? {} : value;
 }

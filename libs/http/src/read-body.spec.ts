@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import type { Request } from 'express';
 import { expect, it } from 'vitest';
 import { readConfig } from '#libs/runtime';
-import { readJsonObject } from './read-body.js';
+import { readJsonBytes } from './read-body.js';
 
 const config = readConfig({ DATABASE_URL: 'postgres://unused' });
 
@@ -23,7 +23,7 @@ async function readAfterReset(type: string, readWhen: 'before' | 'after'): Promi
   );
   const [incoming] = (await once(server, 'request')) as [IncomingMessage];
   const request = Object.assign(incoming, { config }) as Request;
-  const read = () => readJsonObject(request, 'MAX_BODY_BYTES').catch((error: unknown) => error);
+  const read = () => readJsonBytes(request, 'MAX_BODY_BYTES').catch((error: unknown) => error);
   const closed = new Promise((resolve) => request.socket.once('close', resolve));
   const reading = readWhen === 'before' ? read() : undefined;
   client.resetAndDestroy();

@@ -3,22 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import bodyParser from 'body-parser';
 import type { Request, Response } from 'express';
-import {
-  DomainError,
-  jsonErrorAt,
-  tooDeepAt,
-  tooManyValuesAt,
-  ValidationError,
-} from '#libs/kernel';
+import { DomainError, tooDeepAt, ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { isWaiting, sendContinue } from './http-messages.js';
 import { configOf } from './request.js';
-
-/** A request body: its text as it was sent, and the parsed value. */
-export interface JsonText {
-  text: string;
-  value: Record<string, unknown>;
-}
 
 /** What limits the size of a body: a setting or, for logins, a number of bytes. */
 export type BodyLimit = 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES' | typeof MAX_LOGIN_BYTES;
@@ -58,23 +46,10 @@ export function breakBody(message: IncomingMessage, reason = unreadable()): void
 }
 
 /**
- * Reads the body of a request as a JSON object. Routes call this after the guards, so no body of an
+ * Reads the body of a request that has to be JSON, in UTF-8. Routes call this after the guards, so no body of an
  * unauthenticated request is read but a login's.
  * @throws DomainError 415, 413, 408, 400 in the order of the contract
  */
-export async function readJsonObject(request: Request, limit: BodyLimit): Promise<JsonText> {
-  const bytes = await readJsonBytes(request, limit);
-  const text = bytes.toString('utf8', textStart(bytes));
-  const most = maxValues(bytesOf(limit, configOf(request)));
-  const excess = tooManyValuesAt(text, most);
-  if (excess >= 0) throw tooManyValues(most, excess);
-  const value = parse(text, bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
-  requireShallow(text);
-  return { text, value: value as Record<string, unknown> };
-}
-
-/** Reads a body that has to be JSON, in UTF-8. @throws DomainError as {@link readJsonObject} */
 export async function readJsonBytes(request: Request, limit: BodyLimit): Promise<Buffer> {
   if (!(await hasBody(request))) throw isMissing();
   requireJsonType(request);
@@ -272,15 +247,6 @@ export function requireShallow(text: string): void {
   if (at < 0) return;
   const says = `must have at most ${String(MAX_DEPTH)} levels (this is exceeded at character ${String(at)})`;
   throw ValidationError.of('', 'length', `The body ${says}.`);
-}
-
-/** @param bytes what the text was sent as, perhaps behind a byte order mark */
-function parse(text: string, bytes: Buffer): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw notJson(bytes, bytes.length - Buffer.byteLength(text.slice(jsonErrorAt(text))));
-  }
 }
 
 /** @param at the byte at which it stops being JSON */

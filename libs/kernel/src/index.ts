@@ -51,7 +51,6 @@ export {
   rawMember,
   rawMembers,
   tooDeepAt,
-  tooManyValuesAt,
   valueEnd,
 } from './json.js';
 export { type JsonPart, JsonReader } from './json-reader.js';

@@ -134,16 +134,41 @@ it('returns the last of a repeated member, and few unknown ones', () => {
   expect(parts.size).toBe(40);
 });
 
+/** The members and elements at every depth, counted the simple way. */
+function countOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const members = Object.values(value);
+  return Math.max(1, members.length) + members.map(countOf).reduce((sum, count) => sum + count, 0);
+}
+
+/** The levels of objects and arrays. */
+function levelsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(levelsOf));
+}
+
 it('counts levels and values', () => {
-  const read = (text: string, most: number) =>
-    run(whole(new JsonReader(Buffer.from(text), 0, most)));
-  expect(read('{"a":[{}],"b":[1,2]}', 7).result).toBe(3);
-  expect(read('"[[["', 0).result).toBe(0);
-  expect(() => read('{"a":[{}],"b":[1,2]}', 5)).toThrow(new TooManyValuesError(16));
-  const walked = (most: number) =>
-    run(walkWhole(new JsonReader(Buffer.from('[{"a":1,"b":[]}]'), 0, most)));
-  expect(() => walked(4)).not.toThrow();
-  expect(() => walked(3)).toThrow(new TooManyValuesError(12));
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), spaced, (value, space) => {
+      const text = JSON.stringify(value, undefined, space);
+      const parsed: unknown = JSON.parse(text);
+      const count = countOf(parsed);
+      const read = (most: number) => new JsonReader(Buffer.from(text), 0, most);
+      expect(run(whole(read(count))).result).toBe(levelsOf(parsed));
+      run(walkWhole(read(count)));
+      if (count === 0) return;
+      for (const readAll of [whole, walkWhole]) {
+        expect(() => run<unknown>(readAll(read(count - 1)))).toThrow(TooManyValuesError);
+      }
+    }),
+  );
+});
+
+it('says at which byte there are too many values', () => {
+  const read = (most: number) => new JsonReader(Buffer.from('{"a":[{}],"b":[1,2]}'), 0, most);
+  for (const readAll of [whole, walkWhole]) {
+    expect(() => run<unknown>(readAll(read(5)))).toThrow(new TooManyValuesError(16));
+  }
 });
 
 describe('two megabytes of', () => {

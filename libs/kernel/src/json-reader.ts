@@ -69,7 +69,7 @@ export class JsonReader {
    * @param enter may return a generator that reads the value of the member with this name; its levels are not counted
    */
   *members(
-    known: ReadonlySet<string>,
+    known: Pick<ReadonlySet<string>, 'has'>,
     enter: (name: string) => Generator<void> | undefined = () => undefined,
   ): Generator<void, JsonMembers> {
     const { scanner } = this;

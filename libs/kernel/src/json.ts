@@ -186,26 +186,6 @@ function occurrences(text: string, character: string, most: number): number {
   return count;
 }
 
-/**
- * The index at which a JSON text first has more than `most` values, counting members and elements at
- * every depth; -1 if it never does. An empty object or array counts as two. The text need not be valid,
- * because this runs before it is parsed.
- */
-export function tooManyValuesAt(json: string, most: number): number {
-  // Each value takes a bracket or a comma, and most take another character.
-  if (json.length <= most) return -1;
-  let count = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    const code = json.charCodeAt(at);
-    if (code === QUOTE) at = stringEnd(json, at) - 1;
-    else if (code === COMMA || code === OPEN_BRACE || code === OPEN_BRACKET) {
-      count += 1;
-      if (count > most) return at;
-    }
-  }
-  return -1;
-}
-
 const BLANKS = /[\t\n\r ]*/y;
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})|/y;

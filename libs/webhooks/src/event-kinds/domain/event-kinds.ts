@@ -53,11 +53,15 @@ export function refuseNarrowNotice(
   throw ValidationError.of(blamed, 'conflict', message);
 }
 
+/** No list that somebody means is longer, whatever it repeats, in characters. */
+const MAX_RESOURCES = 10_000;
+
 /**
  * The resources of a subscription as they are stored and shown: `all`, or the items in the given
  * order, once each, with commas and no blanks. Undefined if the text is not such a list.
  */
 export function parseResources(text: string): string | undefined {
+  if (text.length > MAX_RESOURCES) return undefined;
   const items = text.split(',').map((item) => item.trim());
   if (!items.every((item) => item === ALL_RESOURCES || isResource(item))) return undefined;
   return items.includes(ALL_RESOURCES) ? ALL_RESOURCES : [...new Set(items)].join(',');

@@ -11,7 +11,7 @@ beforeAll(() => void vi.useFakeTimers({ now: NOW, toFake: ['Date'] }));
 afterAll(() => void vi.useRealTimers());
 
 const readAs = <Dto extends object>(dto: new () => Dto, value: Record<string, unknown>) =>
-  validDto(dto, { text: '', value }, true, {} as Config);
+  validDto(dto, value, true, {} as Config);
 const read = (value: Record<string, unknown>) => readAs(ReplayRequestDto, value);
 
 function faultsIn(

@@ -1,0 +1,76 @@
+import { Readable } from 'node:stream';
+import type { ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { afterEach, expect, it, vi } from 'vitest';
+import { anyObject, label, ValidationError } from '#libs/kernel';
+import { readConfig } from '#libs/runtime';
+import { Field, Is } from './field.js';
+import { dtoBody } from './json-body.js';
+
+class ThingDto {
+  @Field({ required: true })
+  @Is(label(10))
+  name!: string;
+
+  @Field()
+  @Is(anyObject())
+  options?: object;
+}
+
+const config = readConfig({ DATABASE_URL: 'postgres://unused' });
+
+/** Reads a body as a {@link ThingDto}. */
+function read(text: string, headers: Record<string, string> = {}): Promise<object> {
+  const bytes = Buffer.from(text);
+  const all = {
+    'content-type': 'application/json',
+    'content-length': String(bytes.length),
+    ...headers,
+  };
+  const request = Object.assign(Readable.from([bytes]), { method: 'POST', headers: all, config });
+  const getRequest = () => request as unknown as Request;
+  return dtoBody(ThingDto, { switchToHttp: () => ({ getRequest }) } as ExecutionContext);
+}
+
+async function faultsIn(text: string, headers?: Record<string, string>): Promise<string[]> {
+  try {
+    await read(text, headers);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    return error.faults.map(({ field, code }) => `${field} ${code}`);
+  }
+}
+
+const names = (count: number) =>
+  Array.from({ length: count }, (_, index) => `"member${index}":{"a${index}":1}`).join();
+
+afterEach(() => void vi.restoreAllMocks());
+
+it('does not parse members that are unknown', async () => {
+  const parse = vi.spyOn(JSON, 'parse');
+  expect(await read(`{${names(8_000)},"name":"x","options":{"a":1}}`)).toEqual({
+    name: 'x',
+    options: { a: 1 },
+  });
+  expect(parse.mock.calls.map(([text]) => text)).toEqual(['"x"', '{"a":1}']);
+});
+
+it('does not parse an object that is longer than any valid one', async () => {
+  const parse = vi.spyOn(JSON, 'parse');
+  const options = `{${names(5_000)}}`;
+  expect(await faultsIn(`{"name":"","options":${options}}`)).toEqual([
+    'name length',
+    'options length',
+  ]);
+  expect(parse.mock.calls.map(([text]) => text)).toEqual(['""']);
+});
+
+it('names unknown members in strict handling, and takes the last of repeated ones', async () => {
+  const text = '{"name":1,"n\\u0061me":"x","nam":1,"__proto__":{"name":""}}';
+  expect(await read(text)).toEqual({ name: 'x' });
+  expect(await faultsIn(text, { prefer: 'handling=strict' })).toEqual([
+    'nam not_allowed',
+    '__proto__ not_allowed',
+  ]);
+});
