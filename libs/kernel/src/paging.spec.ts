@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type JudgedRow, type Page, scanJudged, scanPage } from './paging.js';
+import { type JudgedRow, MAX_JUDGED_ROWS, type Page, scanJudged, scanPage } from './paging.js';
 
 const idOf = (number: number) => String(number).padStart(6, '0');
 const rowOf = (number: number, isLast = false) => ({ id: idOf(number), matches: true, isLast });
@@ -20,10 +20,10 @@ function partOf(count: number, dataLength = 100) {
   const scan = (_: unknown, { after, limit }: Page): Promise<JudgedRow[]> => {
     const from = after === undefined ? 0 : Number(after);
     const byBytes = Math.ceil((1 << 20) / dataLength);
-    const most = Math.min(limit, byBytes, 10_000, count - from);
+    const most = Math.min(limit, byBytes, MAX_JUDGED_ROWS, count - from);
     statements.push(most);
     const rows = Array.from({ length: most }, (__, index) => ({
-      ...rowOf(from + index + 1, index + 1 === Math.min(byBytes, 10_000)),
+      ...rowOf(from + index + 1, index + 1 === Math.min(byBytes, MAX_JUDGED_ROWS)),
       number: index + 1,
     }));
     return Promise.resolve(rows);
@@ -45,7 +45,7 @@ it('ends a page of judged rows by what it read, not by what was refused', async 
     judge(() => false),
   );
   expect(nothing).toEqual({ rows: [], stoppedAt: idOf(10_021) });
-  expect(statements).toEqual([21, 10_000]);
+  expect(statements).toEqual([21, ...Array.from({ length: 10 }, () => MAX_JUDGED_ROWS)]);
   const rest = { limit: 21, after: nothing.stoppedAt! };
   expect(
     await scanJudged(

@@ -158,7 +158,7 @@ describe('an update', () => {
     await update(id, { maxConcurrent: 8, name: 'x' });
     expect(await webhooks.get(ACCOUNT, id)).toMatchObject({ name: 'x', maxConcurrent: 8 });
     await expect(update(id, { maxConcurrent: 5 })).rejects.toThrow(
-      'maxConcurrent must be from 1 to 4.',
+      'maxConcurrent must be at most 4, the limit of this installation.',
     );
   });
 
