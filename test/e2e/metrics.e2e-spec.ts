@@ -171,6 +171,35 @@ it('exports metrics that promtool accepts', async () => {
   }
 });
 
+/** The names in the first column of a table in docs/operating/monitor.md, with the process that they belong to. */
+function documented(firstColumn: string): string[] {
+  const page = readFileSync(join(ROOT, 'docs/operating/monitor.md'), 'utf8');
+  const [, rows = ''] = page.split(new RegExp(`^\\| ${firstColumn} .*\n.*\n`, 'm'));
+  const cells = [...rows.split('\n\n')[0]!.matchAll(/^\| `(\w[\w-]*)` +\| (\w+)/gm)];
+  return cells.map(([, name, process]) => `${name} ${process!.toLowerCase()}`).sort();
+}
+
+/** What processes export, with the process; `both` if both do. */
+function inProcesses([ofApi, ofWorker]: readonly string[][]): string[] {
+  return [...new Set([...ofApi!, ...ofWorker!])]
+    .map((name) => {
+      if (!ofWorker!.includes(name)) return `${name} api`;
+      return ofApi!.includes(name) ? `${name} both` : `${name} worker`;
+    })
+    .sort();
+}
+
+it('docs/operating/monitor.md lists every metric of ours, and every background task', async () => {
+  const texts = await Promise.all([apiMetrics, workerMetrics].map((url) => send('GET', url)));
+  const found = (pattern: RegExp) =>
+    texts.map(({ text }) => [...text.matchAll(pattern)].map(([, name]) => name!));
+  const metricNames = found(/^# TYPE ((?:switchhook|http_server)_\w+)/gm);
+  const listed = documented('metric').filter((row) => !row.startsWith('nodejs_'));
+  expect(listed).toEqual(inProcesses(metricNames));
+  const tasks = found(/^switchhook_task_last_success_timestamp_seconds{task="([\w-]+)"}/gm);
+  expect(documented('`task`')).toEqual(inProcesses(tasks));
+});
+
 it('serves nothing else on the metrics port', async () => {
   expect((await send('GET', apiMetrics.replace('metrics', 'health/live'))).status).toBe(404);
   expect((await send('POST', apiMetrics)).status).toBe(404);

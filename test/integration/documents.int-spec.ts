@@ -85,3 +85,18 @@ it('the alerts page has one section for every alert, and the alert links to it',
   const sections = anchorsOf(page).filter((anchor) => anchor.startsWith('switchhook'));
   expect(sections).toEqual(alerts);
 });
+
+it('the page on monitoring has every line of the logs of API and worker', () => {
+  const sources = ['libs', 'apps/api', 'apps/worker'].flatMap((folder) =>
+    readdirSync(join(REPOSITORY, folder), { recursive: true })
+      .map((path) => join(folder, String(path)))
+      .filter((path) => /(?<!\.(?:spec|int-spec|fake|contract))\.ts$/.test(path)),
+  );
+  const CALL = /\blog\.(?:info|warn|error)\((?:[^()]|\([^()]*\))*?['"]([^'"\n]+)['"],?\s*\)/gi;
+  const lines = sources.flatMap((path) =>
+    [...read(path).matchAll(CALL)].map(([, line = '']) => line),
+  );
+  expect(lines.length).toBeGreaterThan(20);
+  const page = read('docs/operating/monitor.md');
+  expect(lines.filter((line) => !page.includes(`\`${line}\``))).toEqual([]);
+});

@@ -184,6 +184,25 @@ describe('the document', () => {
   });
 });
 
+it('docs/receiving.md has every word that stands for a state, a reason or a kind', () => {
+  const page = readFileSync('docs/receiving.md', 'utf8');
+  const names = ['Webhook', 'EventReport', 'DeliveryWithAttempts', 'Replay'];
+  const [words, known] = [new Set<unknown>(), new Set<unknown>()];
+  const look = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || known.has(value)) return;
+    known.add(value);
+    const { $ref, enum: choices = [] } = value as JsonSchema;
+    for (const word of choices) words.add(word);
+    if ($ref !== undefined) look(document.components.schemas[$ref.split('/').at(-1)!]);
+    for (const inside of Object.values(value)) look(inside);
+  };
+  for (const name of names) look(document.components.schemas[name]);
+  expect(words.size).toBeGreaterThan(30);
+  expect([...words].filter((word) => !new RegExp(`[\`"]${String(word)}[\`"]`).test(page))).toEqual(
+    [],
+  );
+});
+
 describe('every route', () => {
   it('is described, and every described route exists', () => {
     const { stack } = app.getHttpAdapter().getInstance().router as unknown as {
