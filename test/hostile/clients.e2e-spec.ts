@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get as httpGet, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -12,6 +14,10 @@ import { largeSubscriptions } from '../support/rows.js';
 const HEAP_MB = 256;
 const EVENTS = 50_000;
 const ATTEMPTS = 5_000;
+/** How many exports one account reads at once. */
+const EXPORTS = 16;
+/** The least that they get together of the rate of one alone. */
+const LEAST_RATE = 0.7;
 
 let database: TestDatabase;
 let api: ServiceProcess;
@@ -99,6 +105,28 @@ const BODY = 250_000;
 function json(body: object): string {
   const text = JSON.stringify(body);
   return `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+}
+
+/** Exports all events. @returns the bytes of the answer */
+async function exported(): Promise<number> {
+  const headers = { authorization: basic(auth), accept: 'application/x-ndjson' };
+  const request = httpGet(`${api.url}/v1/events`, { agent: false, headers });
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  let bytes = 0;
+  for await (const chunk of answer) bytes += (chunk as Buffer).length;
+  return bytes;
+}
+
+/** Exports that many times at once, while another account works. @returns also the durations of its calls */
+async function exportedBeside(times: number) {
+  const start = performance.now();
+  let ms: number | undefined;
+  const all = Promise.all(Array.from({ length: times }, exported)).finally(() => {
+    ms = performance.now() - start;
+  });
+  const took: number[] = [];
+  while (ms === undefined) took.push(...(await callsOf(bystander, application, 500)));
+  return { bytes: await all, ms, took };
 }
 
 const FLOODS: [what: string, sends: () => Send[]][] = [
@@ -203,6 +231,23 @@ describe('an account that', () => {
     console.log(
       `${what}: p99 undisturbed ${undisturbed.toFixed()} ms, during it ${during.toFixed()} ms; ${memory.toFixed()} MB`,
     );
+    expect(memory).toBeLessThan(MOST_MB);
+    expect(during).toBeLessThan(MOST_TIMES * undisturbed);
+  });
+
+  it('exports its events many times at once gets them at the rate of one export, and delays nobody', async () => {
+    const one = await exportedBeside(1);
+    const many = await exportedBeside(EXPORTS);
+    const during = p99(many.took);
+    const memory = api.memory();
+    console.log(
+      `exports: one in ${one.ms.toFixed()} ms, ${EXPORTS} in ${many.ms.toFixed()} ms; ` +
+        `p99 undisturbed ${undisturbed.toFixed()} ms, with one ${p99(one.took).toFixed()} ms, ` +
+        `with all ${during.toFixed()} ms; ${memory.toFixed()} MB`,
+    );
+    expect(one.bytes[0]).toBeGreaterThan(200 * EVENTS);
+    expect(new Set(many.bytes)).toEqual(new Set(one.bytes));
+    expect(many.ms).toBeLessThan((EXPORTS * one.ms) / LEAST_RATE);
     expect(memory).toBeLessThan(MOST_MB);
     expect(during).toBeLessThan(MOST_TIMES * undisturbed);
   });

@@ -10,9 +10,11 @@ const MAX_BYTES = 16 << 20;
 /** Concurrent list queries of an account. */
 const READS_PER_ACCOUNT = 1;
 /**
- * After a list query, an account pauses in proportion to its backlog: with n queries waiting, for n times the
- * duration of the last one, but at most for this many.
+ * After a list query, an account pauses for as long as it took if so many more are waiting. The pause grows with the
+ * square of the backlog: it hardly slows sixteen exports at once, but leaves a tenth of the time to a flood of lists,
+ * whose other requests keep the process busy, too.
  */
+const PAUSE_BACKLOG = 50;
 const MOST_PAUSES = 9;
 const RETRY_AFTER_MS = 1_000;
 
@@ -37,6 +39,7 @@ export class InFlight {
       atOnce,
       atOnceOfOne: READS_PER_ACCOUNT,
       maxPauses: MOST_PAUSES,
+      pauseBacklog: PAUSE_BACKLOG,
     });
   }
 

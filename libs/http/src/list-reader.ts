@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Request } from 'express';
 import type { Found, Page } from '#libs/kernel';
 import { readFairly } from './in-flight.js';
@@ -5,6 +6,8 @@ import { type HrefBuilder, hrefBuilder } from './request.js';
 
 /** How much of a list is read at a time. */
 const CHUNK_BYTES = 128 << 10;
+/** How much of it is formatted before other work of the event loop: this much takes about a millisecond. */
+const SLICE_BYTES = 16 << 10;
 /** Rows of one query: of the first one, when their size is unknown, and the maximum. */
 const FIRST_ROWS = 20;
 const MAX_ROWS = 500;
@@ -44,7 +47,7 @@ export class ListReader<Row extends { id: string }> {
     const page = { limit: wanted + 1, ...(after !== undefined && { after }) };
     const read = async (): Promise<Chunk> => {
       const found = await this.source.read(page);
-      return this.chunkOf(Array.isArray(found) ? { rows: found } : found, wanted);
+      return await this.chunkOf(Array.isArray(found) ? { rows: found } : found, wanted);
     };
     const chunk = await readFairly(this.request, read);
     this.adapt(chunk.texts);
@@ -59,10 +62,15 @@ export class ListReader<Row extends { id: string }> {
   }
 
   /** Discards rows beyond the chunk and reads them again later, because a client may read slowly. */
-  private chunkOf({ rows, stoppedAt }: Found<Row>, wanted: number): Chunk {
+  private async chunkOf({ rows, stoppedAt }: Found<Row>, wanted: number): Promise<Chunk> {
     const chunk: Chunk = { ids: [], texts: [], isCutShort: false };
     let bytes = 0;
+    let pausedAt = 0;
     for (const row of rows.slice(0, wanted)) {
+      if (bytes - pausedAt >= SLICE_BYTES) {
+        await setImmediate();
+        pausedAt = bytes;
+      }
       const text = this.source.text(row, this.href);
       chunk.ids.push(row.id);
       chunk.texts.push(text);

@@ -147,6 +147,30 @@ it('pauses a party for longer the more work it has waiting, and runs others mean
   expect(began).toHaveLength(1);
 });
 
+it('hardly pauses with a small backlog, and long with a great one', async () => {
+  vi.useFakeTimers();
+  const limits = { atOnce: 1, atOnceOfOne: 1, maxPauses: 9, pauseBacklog: 50 };
+  /** How long work of 100 ms pauses while so much more is waiting. */
+  const pauseMs = async (waiting: number) => {
+    const semaphore = new FairSemaphore(limits);
+    const began: number[] = [];
+    const all = Array.from({ length: waiting + 1 }, () =>
+      semaphore.run(async () => {
+        began.push(performance.now());
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }),
+    );
+    await vi.advanceTimersByTimeAsync(1_100);
+    const [first, second] = began;
+    await vi.runAllTimersAsync();
+    await Promise.all(all);
+    return second! - first! - 100;
+  };
+  expect(await pauseMs(15)).toBeCloseTo(9, 0);
+  expect(await pauseMs(50)).toBeCloseTo(100, 0);
+  expect(await pauseMs(199)).toBeCloseTo(900, 0);
+});
+
 it('pauses for at most two seconds, however long the work took', async () => {
   vi.useFakeTimers();
   const semaphore = new FairSemaphore({ atOnce: 1, atOnceOfOne: 1, maxPauses: 9 }, refusal);

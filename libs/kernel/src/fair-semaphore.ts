@@ -8,8 +8,12 @@ interface SemaphoreLimits {
   /** For each party. */
   waitingOfOne?: number;
   waitMs?: number;
-  /** A party pauses after each piece of work: its duration times the party's backlog, but at most times this. */
+  /**
+   * A party pauses after each piece of work: for its duration times the square of the party's backlog, which counts in
+   * units of `pauseBacklog` (1 by default), but at most times this.
+   */
   maxPauses?: number;
+  pauseBacklog?: number;
 }
 
 /** The longest pause, because work may be slow on account of others. */
@@ -50,8 +54,9 @@ export class FairSemaphore {
       return await work();
     } finally {
       this.running -= 1;
-      const { maxPauses = 0 } = this.limits;
-      const pauses = Math.min(this.parties.get(party)?.waiting.length ?? 0, maxPauses);
+      const { maxPauses = 0, pauseBacklog = 1 } = this.limits;
+      const backlog = this.parties.get(party)?.waiting.length ?? 0;
+      const pauses = Math.min((backlog / pauseBacklog) ** 2, maxPauses);
       if (pauses > 0) {
         const pauseMs = Math.min(pauses * (performance.now() - start), MAX_PAUSE_MS);
         setTimeout(() => this.end(party), pauseMs);
