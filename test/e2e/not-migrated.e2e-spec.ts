@@ -2,7 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { migrate, readConfig } from '#libs/runtime';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import {
+  createEmptyDatabase,
+  createTestDatabase,
+  runOn,
+  type TestDatabase,
+} from '../support/database.js';
+import { testDatabaseUrl } from '../support/environment.js';
 import { send } from '../support/http.js';
 import { launch } from '../support/processes.js';
 import { proxyTo } from '../support/tcp-proxy.js';
@@ -79,6 +85,26 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     expect(messages()).not.toContain(WAITING);
   });
 
+  it('refuses a database in another encoding than UTF-8, and names it', async () => {
+    const other = await createEmptyDatabase(`ENCODING 'LATIN1' LOCALE 'C'`);
+    const { started, health } = await waiting(kind, { DATABASE_URL: other.url });
+    const reason = 'the encoding of the database is LATIN1, and has to be UTF8';
+    const ready = await eventually(
+      () => health('ready'),
+      (answer) => answer.text.includes('reason'),
+    );
+    const down = { status: 'down', postgres: 'down', schema: 'down', reason };
+    expect([ready.status, ready.json()]).toEqual([503, down]);
+    expect(started.log()).toContainEqual(
+      expect.objectContaining({
+        msg: 'PostgreSQL is away',
+        err: expect.objectContaining({ message: reason }) as unknown,
+      }),
+    );
+    await started.stop();
+    await other.drop();
+  });
+
   it('warns once that sslmode=require does not verify the certificate of PostgreSQL', async () => {
     const proxy = await proxyTo(database.url);
     proxy.down();
@@ -101,6 +127,37 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     expect(Date.now() - start).toBeLessThan(10_000);
     expect(messages().slice(-2)).toEqual(['stopping', 'stopped']);
   });
+});
+
+it('warns of a limit of connections below its pool', async () => {
+  const { username } = new URL(database.url);
+  await runOn(testDatabaseUrl().toString(), `ALTER ROLE ${username}_api CONNECTION LIMIT 9`);
+  const { started } = await waiting('api');
+  await started.ready();
+  const msg = 'PostgreSQL allows fewer connections than DATABASE_POOL_SIZE';
+  expect(started.log()).toContainEqual(
+    expect.objectContaining({ level: 'warn', msg, allowed: 9, needed: 10 }),
+  );
+  await started.stop();
+});
+
+it('warns of indexes that were sorted by another version of the collation', async () => {
+  const other = await createEmptyDatabase(
+    `ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en'`,
+  );
+  await migrate(readConfig({ DATABASE_URL: other.url }), contextSchemas);
+  await runOn(
+    other.url,
+    `UPDATE pg_database SET datcollversion = '0' WHERE datname = current_database()`,
+  );
+  const { started } = await waiting('worker', { DATABASE_URL: other.url });
+  await started.ready();
+  const msg = 'the collation of the database has another version: reindex';
+  expect(started.log()).toContainEqual(
+    expect.objectContaining({ level: 'warn', msg, madeWith: '0' }),
+  );
+  await started.stop();
+  await other.drop();
 });
 
 it('waits for a migration of its version, and names it', async () => {

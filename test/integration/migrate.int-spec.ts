@@ -2,7 +2,12 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type DatabaseSchema, migrate, migrationOf, readConfig } from '#libs/runtime';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import {
+  createEmptyDatabase,
+  createTestDatabase,
+  runOn,
+  type TestDatabase,
+} from '../support/database.js';
 
 /** A migration of a later version. */
 const later: DatabaseSchema = {
@@ -99,3 +104,27 @@ it('replaces the functions of an earlier version, and keeps who may call them', 
   await migrate(readConfig({ DATABASE_URL: database.url }), schemas);
   expect(await functions()).toEqual(present);
 });
+
+it.each(['LATIN1', 'SQL_ASCII', 'EUC_JP'])(
+  'refuses a database in %s, and names the encoding',
+  async (encoding) => {
+    const other = await createEmptyDatabase(`ENCODING '${encoding}' LOCALE 'C'`);
+    await expect(migrate(readConfig({ DATABASE_URL: other.url }), contextSchemas)).rejects.toThrow(
+      `the encoding of the database is ${encoding}, and has to be UTF8`,
+    );
+    expect(await tablesOf(other.url)).toEqual([]);
+    await other.drop();
+  },
+);
+
+it('refuses a database without the language of its functions', async () => {
+  const other = await createEmptyDatabase(`ENCODING 'UTF8' LOCALE 'C'`);
+  await runOn(other.url, 'DROP EXTENSION plpgsql');
+  await expect(migrate(readConfig({ DATABASE_URL: other.url }), contextSchemas)).rejects.toThrow(
+    'the database lacks the language plpgsql',
+  );
+  expect(await tablesOf(other.url)).toEqual([]);
+  await other.drop();
+});
+
+const tablesOf = (url: string) => runOn(url, `SELECT FROM pg_tables WHERE schemaname = 'public'`);

@@ -28,12 +28,29 @@ export function createTestDatabase(
   return create(settings, sql, isCopy ? inject('template') : undefined);
 }
 
+/**
+ * Creates an empty database with further options of CREATE DATABASE. @returns its address as an administrator
+ */
+export async function createEmptyDatabase(
+  options: string,
+): Promise<{ url: string; drop: () => Promise<void> }> {
+  const admin = testDatabaseUrl().toString();
+  const name = `${TEST_DATABASE_PREFIX}${randomBytes(6).toString('hex')}`;
+  await runOn(admin, `CREATE DATABASE ${name} TEMPLATE template0 ${options}`);
+  return {
+    url: Object.assign(new URL(admin), { pathname: `/${name}` }).toString(),
+    drop: async () => {
+      await runOn(admin, `DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
 /** Creates the template of a run. No session may stay connected to it. @returns its name, and a function that drops it */
 export async function createTemplate(): Promise<[string, () => Promise<void>]> {
   const { url, drop } = await create({});
   const { username } = new URL(url);
   // The new owner of a copy gets all that the owner of the template owns, so that must not include the template.
-  await runIn(testDatabaseUrl().toString(), `ALTER DATABASE ${username} OWNER TO CURRENT_USER`);
+  await runOn(testDatabaseUrl().toString(), `ALTER DATABASE ${username} OWNER TO CURRENT_USER`);
   return [username, drop];
 }
 
@@ -56,14 +73,14 @@ async function create(
   );
   if (template !== undefined) {
     const copy = Object.assign(new URL(admin), { pathname: `/${name}` });
-    await runIn(copy.toString(), `REASSIGN OWNED BY ${template} TO ${name}`);
+    await runOn(copy.toString(), `REASSIGN OWNED BY ${template} TO ${name}`);
   }
   const own = new URL(admin);
   Object.assign(own, { username: name, password, pathname: `/${name}` });
   const url = own.toString();
   const roles = { DATABASE_API_ROLE: api, DATABASE_WORKER_ROLE: worker };
   const config = readConfig({ DATABASE_URL: url, ...roles, ...settings });
-  if (sql !== undefined) await runIn(url, sql);
+  if (sql !== undefined) await runOn(url, sql);
   const told: string[] = [];
   await migrate(config, contextSchemas, { print: (line) => told.push(line) });
   // What migrate asks an administrator to run.
@@ -93,8 +110,8 @@ async function create(
     },
   };
 
-  function asAdmin(...statements: string[]): Promise<void> {
-    return runIn(admin.toString(), ...statements);
+  async function asAdmin(...statements: string[]): Promise<void> {
+    await runOn(admin.toString(), ...statements);
   }
 }
 
@@ -105,11 +122,17 @@ declare module 'vitest' {
   }
 }
 
-async function runIn(connectionString: string, ...statements: string[]): Promise<void> {
+/** Runs statements on a connection of their own. @returns the rows of the last one */
+export async function runOn<Row extends pg.QueryResultRow>(
+  connectionString: string,
+  ...statements: string[]
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();
+  let rows: Row[] = [];
   try {
-    for (const statement of statements) await client.query(statement);
+    for (const statement of statements) ({ rows } = await client.query<Row>(statement));
+    return rows;
   } finally {
     await client.end();
   }

@@ -21,7 +21,8 @@ export async function describeFailure(error: unknown): Promise<string[]> {
   if (error instanceof CommandFailure) return [error.message];
   // Loaded lazily: it takes half a second, which is long for a command without a database.
   const { ValidationError } = await import('#libs/kernel');
-  const { codeOf, firstLine, InvalidConfigError, isAway } = await import('#libs/runtime');
+  const { codeOf, firstLine, InvalidConfigError, isAway, UnusableDatabaseError } =
+    await import('#libs/runtime');
   if (error instanceof InvalidConfigError) return [error.message];
   if (error instanceof ValidationError) {
     return error.faults.map(({ field, message }) =>
@@ -30,6 +31,8 @@ export async function describeFailure(error: unknown): Promise<string[]> {
     );
   }
   if (codeOf(error) === UNDEFINED_TABLE) return ['The database is not up to date: run migrate.'];
+  if (error instanceof UnusableDatabaseError)
+    return [`PostgreSQL cannot be used: ${error.message}.`];
   if (isAway(error)) return [`PostgreSQL cannot be reached (${firstLine(error)}).`];
   return [firstLine(error)];
 }

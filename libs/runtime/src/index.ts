@@ -14,6 +14,7 @@ export {
   codeOf,
   firstLine,
   isAway,
+  isRowError,
   isTransient,
   isUnavailable,
   translateDatabaseError,

@@ -20,6 +20,9 @@ const FIT: CurrentSettings = {
     session_replication_role: 'local',
     default_transaction_read_only: 'off',
     search_path: '"$user", public',
+    server_encoding: 'UTF8',
+    server_version: '15.0',
+    server_version_num: '150000',
   },
 };
 
@@ -68,6 +71,12 @@ describe('whether PostgreSQL can be used', () => {
     ['as administrators may write it', { next: { array_nulls: 'False' } }, 'array_nulls'],
     ['that is quoted', { next: { extra_float_digits: "'-3'" } }, 'extra_float_digits'],
     ['that is read-only', { next: { default_transaction_read_only: 'yes' } }, 'read_only is on'],
+    ['of the encoding', { now: { ...FIT.now, server_encoding: 'LATIN1' } }, 'is LATIN1, and has'],
+    [
+      'of the version',
+      { now: { ...FIT.now, server_version: '14.9', server_version_num: '140009' } },
+      'has the version 14.9, and has to have 15',
+    ],
     ['that hides our tables', { isOnPath: false }, '"$user", public", and has to have the schema'],
     ['that will hide our tables', { next: { search_path: 'a, "b"' } }, 'search_path'],
   ])('is denied with a setting %s, which is named', async (_what, change, named) => {

@@ -6,6 +6,11 @@ import { commandsIn, type DatabaseSchema, OUR_SCHEMA_ONLY } from './database-sch
 import { isLockTimeout, isTransient } from './database-errors.js';
 import { idSequencesToMove, useIdsOfGroup } from './id-ranges.js';
 import { grantRights, applyRoleSettings, requireOwnRoles, SETTINGS_OF_MIGRATE } from './roles.js';
+import {
+  PROPERTIES_OF_DATABASE,
+  requireSuitable,
+  UnusableDatabaseError,
+} from './needed-settings.js';
 import { runtimeSchema } from './runtime-schema.js';
 
 /**
@@ -34,7 +39,7 @@ interface MigrateOptions {
  * Migrates the database to this version, and gives the roles of the processes their rights and timeouts.
  * Several processes may run it at the same time: one migrates, the others wait and find nothing to do.
  * @returns the names of the migrations that were run
- * @throws InvalidConfigError when a configured role or group is unsuitable; Error when the database is newer than this
+ * @throws InvalidConfigError when a configured role or group is unsuitable; UnusableDatabaseError; Error when the database is newer than this
  * version, which does not know the rights that the newer one needs
  */
 export async function migrate(
@@ -59,6 +64,7 @@ export async function migrate(
   try {
     // The timeouts of the processes may apply here, because they may use the same role.
     await runner.query(SETTINGS_OF_MIGRATE);
+    await requireProperties(runner);
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
     // Before the migrations, whose names are returned only if everything succeeds.
@@ -78,6 +84,19 @@ export async function migrate(
     // The lock must not outlive this function in a pooled connection.
     await runner.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
     await runner.release().finally(() => source.destroy());
+  }
+}
+
+/** @throws UnusableDatabaseError before anything is created, because nothing can change these later */
+async function requireProperties(runner: QueryRunner): Promise<void> {
+  const [found] = (await runner.query(PROPERTIES_OF_DATABASE)) as [
+    { properties: Record<string, string>; hasLanguage: boolean },
+  ];
+  requireSuitable(found.properties);
+  if (!found.hasLanguage) {
+    throw new UnusableDatabaseError(
+      'the database lacks the language plpgsql, which CREATE EXTENSION plpgsql adds',
+    );
   }
 }
 

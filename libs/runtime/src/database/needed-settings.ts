@@ -36,8 +36,14 @@ export const PINNED: Readonly<Record<string, string>> = Object.fromEntries(
   ),
 );
 
+const ENCODING = 'UTF8';
+/** The oldest supported version, as PostgreSQL numbers it. */
+const OLDEST = 150_000;
+
 const READ_ONLY = 'default_transaction_read_only';
 const SEARCH_PATH = 'search_path';
+/** PostgreSQL shows them as settings, but nothing can change them. */
+const PROPERTIES = ['server_encoding', 'server_version', 'server_version_num'];
 
 /** The values of this session and of later ones, because a pool, ours or PgBouncer's, opens new ones at any time. */
 export interface CurrentSettings {
@@ -51,10 +57,16 @@ export interface CurrentSettings {
   isOnPath: boolean;
 }
 
+/** What `migrate` needs of an empty database: the properties, and the language of the functions that it creates. */
+export const PROPERTIES_OF_DATABASE = `
+SELECT json_object_agg(name, current_setting(name)) AS properties,
+  EXISTS (SELECT FROM pg_language WHERE lanname = 'plpgsql') AS "hasLanguage"
+FROM unnest('{${PROPERTIES.join()}}'::text[]) AS name`;
+
 export const CURRENT_SETTINGS = `
 SELECT pg_is_in_recovery() AS "isStandby",
   (SELECT json_object_agg(name, current_setting(name)) FROM unnest(
-    '{${[...Object.keys(NEEDED), READ_ONLY, SEARCH_PATH].join()}}'::text[]
+    '{${[...Object.keys(NEEDED), ...PROPERTIES, READ_ONLY, SEARCH_PATH].join()}}'::text[]
   ) AS name) AS now,
   (SELECT json_object_agg(name, value) FROM (
     SELECT DISTINCT ON (1) lower(split_part(setting, '=', 1)) AS name,
@@ -81,10 +93,29 @@ export class UnusableDatabaseError extends Error {}
 export class ReadOnlyDatabaseError extends UnusableDatabaseError {}
 
 /**
+ * @param settings the current ones, by name
+ * @throws UnusableDatabaseError if this version works with no such database or server
+ */
+export function requireSuitable(settings: Readonly<Record<string, string>>): void {
+  const { server_encoding: encoding = ENCODING, server_version: version = '' } = settings;
+  if (encoding !== ENCODING) {
+    throw new UnusableDatabaseError(
+      `the encoding of the database is ${encoding}, and has to be ${ENCODING}`,
+    );
+  }
+  if (Number(settings.server_version_num ?? OLDEST) < OLDEST) {
+    throw new UnusableDatabaseError(
+      `PostgreSQL has the version ${version}, and has to have ${OLDEST / 10_000} or a later one`,
+    );
+  }
+}
+
+/**
  * @param own the configured schema; otherwise the one that has our tables
- * @throws UnusableDatabaseError if a process cannot work with a setting
+ * @throws UnusableDatabaseError if a process cannot work with a setting or with the database itself
  */
 export function requireFit(settings: CurrentSettings, own?: string): void {
+  requireSuitable(settings.now);
   for (const [name, { value, unfit }] of Object.entries(NEEDED)) {
     const found = [settings.now[name], nextOf(settings, name)].find(
       (each) => each !== undefined && unfit.test(each),

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js';
 import { type Log, OutageLog } from '../logging/log.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { codeOf, isUnavailable } from './database-errors.js';
+import { warnOfDoubts } from './database-doubts.js';
 import type { DatabaseSchema } from './database-schema.js';
 import { UnusableDatabaseError } from './needed-settings.js';
 import { postgresAddressOf } from './postgres-address.js';
@@ -53,9 +54,8 @@ export async function waitForSchema(
     let reason: WaitsFor;
     let why: string | undefined;
     try {
-      const executed = await executedMigrations(config);
+      const missing = await missingMigrations(config, known, log);
       outages.back();
-      const missing = known.filter((name) => !executed.has(name));
       if (missing.length === 0) return;
       warnOnce({ missing }, 'waiting for the database schema: run migrate');
       reason = 'schema';
@@ -75,16 +75,23 @@ export async function waitForSchema(
   }
 }
 
-async function executedMigrations(config: Config): Promise<Set<string>> {
-  const source = new DataSource(
-    dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, SILENCE_MS),
-  );
+/** Also logs what may be wrong with a database that lacks none. */
+async function missingMigrations(
+  config: Config,
+  known: readonly string[],
+  log: Log,
+): Promise<string[]> {
+  const options = dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, SILENCE_MS);
+  const source = new DataSource(options);
   await source.initialize();
   try {
     const rows = await source.query<{ name: string }[]>('SELECT name FROM migrations');
-    return new Set(rows.map(({ name }) => name));
+    const executed = new Set(rows.map(({ name }) => name));
+    const missing = known.filter((name) => !executed.has(name));
+    if (missing.length === 0) await warnOfDoubts(source, config, log);
+    return missing;
   } catch (error) {
-    if (codeOf(error) === UNDEFINED_TABLE) return new Set();
+    if (codeOf(error) === UNDEFINED_TABLE) return [...known];
     throw error;
   } finally {
     await source.destroy();
