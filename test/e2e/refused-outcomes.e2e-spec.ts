@@ -51,3 +51,27 @@ it('a delivery whose outcome is refused waits a minute, and ends when outcomes a
   expect(shown).toMatchObject({ state: 'succeeded', attempts: 1 });
   expect(receiver.received).toHaveLength(2);
 });
+
+it('an outcome that is refused for the answer of the target is recorded without it', async () => {
+  const { auth } = await createUser(demo.database, 'radio', 'platform');
+  receiver.received.length = 0;
+  receiver.answering = (_, response) => response.end('refused');
+  await demo.aSubscription({ event: 'smsdlr', targetUrl: `${receiver.url}/answer` });
+  await demo.database.query(
+    `ALTER TABLE attempts ADD CONSTRAINT refusing CHECK (response_body NOT LIKE '%refused%') NOT VALID`,
+  );
+  const event = { event: 'smsdlr', resource: 'sms', accountId: demo.id, data: {} };
+  await clientOf(demo.api.url, auth).post('/v1/events', event);
+  const rows = await eventually(
+    () => demo.database.query<{ id: string }>(`SELECT id FROM deliveries WHERE event = 'smsdlr'`),
+    ({ length }) => length === 1,
+  );
+  const shown = await eventually(
+    () => demo.shown(`/v1/deliveries/${rows[0]!.id}`),
+    ({ state }) => state !== 'pending',
+  );
+  expect(shown).toMatchObject({ state: 'succeeded', attempts: 1, attemptLog: [{ status: 200 }] });
+  expect(JSON.stringify(shown)).not.toContain('refused');
+  expect(receiver.received).toHaveLength(1);
+  await demo.database.query('ALTER TABLE attempts DROP CONSTRAINT refusing');
+});

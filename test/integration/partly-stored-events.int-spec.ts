@@ -84,3 +84,33 @@ it('fails only the events of a batch that come after the connection to the datab
     results: events.map((_, number) => ({ duplicate: number < 500 })),
   });
 });
+
+it('fails only the events that PostgreSQL refuses for their data, alone and in batches', async () => {
+  await database.query(
+    `ALTER TABLE events ADD CONSTRAINT refusing CHECK (data NOT LIKE '%refused%') NOT VALID`,
+  );
+  const refused = (id: string) => ({ ...anEvent(id), data: { text: 'refused' } });
+  const events = [anEvent('1st'), refused('2nd'), anEvent('3rd'), refused('4th'), anEvent('5th')];
+  const [alone, beside, batch, batchOfOne] = await Promise.all([
+    platform.post('/v1/events', refused('alone')),
+    platform.post('/v1/events', anEvent('beside')),
+    platform.post('/v1/events/batch', { events }),
+    platform.post('/v1/events/batch', { events: [refused('batch of one')] }),
+  ]);
+  await database.query('ALTER TABLE events DROP CONSTRAINT refusing');
+
+  const code = 'internal_error';
+  const failed = { error: 'Something went wrong on our side.', code };
+  const stored = expect.objectContaining({ duplicate: false }) as unknown;
+  expect([alone.status, alone.json()]).toEqual([500, expect.objectContaining({ code })]);
+  expect([beside.status, beside.json()]).toEqual([202, stored]);
+  expect([batch.status, batch.json()]).toEqual([
+    202,
+    { results: [stored, failed, stored, failed, stored] },
+  ]);
+  expect([batchOfOne.status, batchOfOne.json()]).toEqual([202, { results: [failed] }]);
+  const again = (await platform.post('/v1/events/batch', { events })).json<object>();
+  expect(again).toMatchObject({
+    results: [true, false, true, false, true].map((duplicate) => ({ duplicate })),
+  });
+});

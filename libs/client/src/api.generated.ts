@@ -2310,11 +2310,11 @@ export interface components {
              */
             error?: string;
             /**
-             * @description The kind of error: after `unavailable`, report the event again.
+             * @description The kind of error: after `unavailable`, report the event again; after `internal_error`, at growing intervals.
              * @example validation_failed
              * @enum {string}
              */
-            code?: "validation_failed" | "unavailable";
+            code?: "validation_failed" | "unavailable" | "internal_error";
             /** @description Every fault, if `code` is `validation_failed`. */
             errors?: components["schemas"]["Fault"][];
         };

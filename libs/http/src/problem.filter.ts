@@ -7,7 +7,14 @@ import {
   Injectable,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { addressGroup, BusyError, DomainError, LRUCache, NotFoundError } from '#libs/kernel';
+import {
+  addressGroup,
+  BusyError,
+  DomainError,
+  InternalError,
+  LRUCache,
+  NotFoundError,
+} from '#libs/kernel';
 import { FailureLog, Log, translateDatabaseError } from '#libs/runtime';
 import { MethodNotAllowedError, NoRouteError, noRouteFor } from './known-routes.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
@@ -117,7 +124,7 @@ function domainErrorOf(thrown: unknown, request: Request): DomainError {
   const error = translateDatabaseError(thrown);
   if (error instanceof DomainError) return error;
   if (error instanceof HttpException && error.getStatus() === 404) return new NotFoundError('path');
-  return new DomainError('internal', 'internal_error', 'Something went wrong on our side.');
+  return new InternalError();
 }
 
 const REFUSALS: ReadonlySet<DomainError['kind']> = new Set(['unauthorized', 'rate_limited']);

@@ -82,6 +82,13 @@ export class UnavailableError extends DomainError {
   }
 }
 
+/** A fault of the service itself. */
+export class InternalError extends DomainError {
+  constructor(cause?: unknown) {
+    super('internal', 'internal_error', 'Something went wrong on our side.', { cause });
+  }
+}
+
 /** The caller has exceeded a rate limit. */
 export class RateLimitedError extends DomainError {
   override readonly retryAfterS: number;

@@ -10,6 +10,7 @@ export {
   type FieldCode,
   type FieldFault,
   ForbiddenError,
+  InternalError,
   NotFoundError,
   PreconditionFailedError,
   RateLimitedError,

@@ -1,4 +1,4 @@
-import type { Found, Page, UnavailableError } from '#libs/kernel';
+import type { Found, InternalError, Page, UnavailableError } from '#libs/kernel';
 import type {
   EventKind,
   EventResource,
@@ -74,6 +74,9 @@ export interface EventFilter {
   until?: Date;
 }
 
+/** Why an event was possibly not stored: `InternalError` if its data or a fault of ours prevent that each time. */
+export type Unstored = UnavailableError | InternalError;
+
 /** Accepts events. */
 export abstract class EventStore {
   /**
@@ -82,7 +85,7 @@ export abstract class EventStore {
    * but this one may not be, or if it is a repeat and the result of its first report is unknown.
    * @throws UnavailableError if possibly none of the events was stored
    */
-  abstract accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]>;
+  abstract accept(events: readonly ReportedEvent[]): Promise<(Acceptance | Unstored)[]>;
 }
 
 /** Reads accepted events. */

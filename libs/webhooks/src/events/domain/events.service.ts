@@ -8,7 +8,6 @@ import {
   NotFoundError,
   type Page,
   Transactions,
-  type UnavailableError,
   ValidationError,
 } from '#libs/kernel';
 import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
@@ -22,6 +21,7 @@ import {
   EventStore,
   type ReportedEvent,
   type StoredEvent,
+  type Unstored,
 } from './event.js';
 import {
   isAbout,
@@ -101,7 +101,7 @@ export class EventsService {
   ) {}
 
   /** Once this resolves, an accepted event cannot be lost. For results, see {@link EventStore.accept}. */
-  accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]> {
+  accept(events: readonly ReportedEvent[]): Promise<(Acceptance | Unstored)[]> {
     return this.store.accept(events);
   }
 

@@ -1,6 +1,6 @@
 import { computed, FaultSchema, schema, viewOf } from '#libs/http';
-import { RawJson, type UnavailableError, type ValidationError } from '#libs/kernel';
-import type { Acceptance, EventHead, StoredEvent } from '../domain/event.js';
+import { RawJson, type ValidationError } from '#libs/kernel';
+import type { Acceptance, EventHead, StoredEvent, Unstored } from '../domain/event.js';
 import { eventKind, resourceOrAll } from '../../event-kinds/http/choices.schema.js';
 import type { UnmatchedReason } from '../../event-kinds/domain/matching.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
@@ -25,12 +25,12 @@ export const AcceptedEventView = viewOf<Extract<Acceptance, { accepted: true }>>
 );
 
 /** The result in a batch of an event that is faulty, or that was possibly not stored. */
-export const RefusedEventView = viewOf<ValidationError | UnavailableError>()('RefusedEvent', {
+export const RefusedEventView = viewOf<ValidationError | Unstored>()('RefusedEvent', {
   error: computed(schema.text('What is wrong, in words.', 'data is required.'), (e) => e.message),
-  code: schema.choice('The kind of error: after `unavailable`, report the event again.', [
-    'validation_failed',
-    'unavailable',
-  ]),
+  code: schema.choice(
+    'The kind of error: after `unavailable`, report the event again; after `internal_error`, at growing intervals.',
+    ['validation_failed', 'unavailable', 'internal_error'],
+  ),
   errors: computed(
     optional({
       ...schema.arrayOf(FaultSchema),

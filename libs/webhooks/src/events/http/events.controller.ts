@@ -19,8 +19,9 @@ import {
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { accountShown, CurrentUser, ownerSeen, PlatformOnly } from '#libs/identity/http';
-import { oneOf, type Page, UnavailableError, ValidationError } from '#libs/kernel';
-import type { Acceptance } from '../domain/event.js';
+import { DomainError, InternalError, oneOf, type Page, ValidationError } from '#libs/kernel';
+import { FailureLog } from '#libs/runtime';
+import type { Acceptance, Unstored } from '../domain/event.js';
 import { type EventQuery, EventsService } from '../domain/events.service.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
 import { eventKindValidator, resourceValidator } from '../../event-kinds/http/choices.schema.js';
@@ -43,7 +44,10 @@ const PLAIN_VIEW = EventView.without('data');
 /** Accepts events from the platform, and shows them. */
 @Controller('v1/events')
 export class EventsController {
-  constructor(private readonly events: EventsService) {}
+  constructor(
+    private readonly events: EventsService,
+    private readonly failures: FailureLog,
+  ) {}
 
   @Post()
   @StartsSending()
@@ -60,7 +64,7 @@ export class EventsController {
     const read = ofAccount(account, given);
     if ('faults' in read) throw new ValidationError(read.faults);
     const [acceptance] = await this.events.accept([read.event]);
-    if (acceptance instanceof UnavailableError) throw acceptance;
+    if (acceptance instanceof DomainError) throw acceptance;
     if (!acceptance?.accepted) throw refusalOf(acceptance, account);
     const location = href('events', acceptance.id);
     return answer(AcceptedEventView.show(acceptance, href), { location });
@@ -84,11 +88,19 @@ export class EventsController {
     return listAs('results', read, (item, index) => {
       if ('faults' in item) return RefusedEventView.text(new ValidationError(item.faults), href);
       const acceptance = acceptances.next().value;
-      if (acceptance instanceof UnavailableError) return RefusedEventView.text(acceptance, href);
+      if (acceptance instanceof DomainError) return this.unstored(acceptance, request, href);
       return acceptance?.accepted
         ? AcceptedEventView.text(acceptance, href)
         : RefusedEventView.text(refusalOf(acceptance, account, `/events/${index}`), href);
     });
+  }
+
+  /** The log says why an event of a batch was not stored, as it does for a single one. */
+  private unstored(error: Unstored, { requestId }: Request, href: HrefBuilder): string {
+    if (error instanceof InternalError) {
+      this.failures.failed(error, { requestId, err: error }, 'request failed');
+    }
+    return RefusedEventView.text(error, href);
   }
 
   @Get()

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { UnavailableError } from '#libs/kernel';
+import { DomainError, InternalError, UnavailableError } from '#libs/kernel';
 import {
   CONFIG,
   type Config,
   Database,
   GroupCommit,
+  isRowError,
   Metrics,
   PAUSE,
   textArray,
@@ -13,7 +14,7 @@ import {
 } from '#libs/runtime';
 import { Activity } from '../../activity/domain/activity.js';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
-import { type Acceptance, EventStore, type ReportedEvent } from '../domain/event.js';
+import { type Acceptance, EventStore, type ReportedEvent, type Unstored } from '../domain/event.js';
 import { REPORTED_KINDS } from '../../event-kinds/domain/event-kinds.js';
 import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import { AccountLoadCounter } from '../../statistics/infrastructure/account-loads.js';
@@ -58,7 +59,7 @@ class Held {
   constructor(readonly accountId: string) {}
 }
 
-type Result = Acceptance | UnavailableError;
+type Result = Acceptance | Unstored;
 
 /** Stores events in PostgreSQL. Concurrent calls share a statement and a commit. */
 @Injectable()
@@ -137,22 +138,39 @@ export class PostgresEventStore extends EventStore {
     verdicts: Promise<(string | undefined)[]> | undefined,
   ): Promise<(Result | Held)[]> {
     try {
-      const group = events.length < MANY_EVENTS ? this.few : this.many;
-      const given = verdicts && (await verdicts);
-      const request = (this.requests = (this.requests + 1) % MAX_REQUESTS);
-      return await this.tracing.span(PUBLISH_SPAN, () => {
-        const { traceparent } = this.tracing;
-        return group.run(
-          events.map((event, at) => ({ event, request, verdicts: given?.[at], traceparent })),
-        );
-      });
+      return await this.storeJudged(events, verdicts && (await verdicts));
     } catch (error) {
       throw translateDatabaseError(error);
     }
   }
 
+  /** If PostgreSQL may have refused a single event, stores the events in halves, until it refuses only that one. */
+  private async storeJudged(
+    events: readonly ReportedEvent[],
+    verdicts: readonly (string | undefined)[] | undefined,
+  ): Promise<(Result | Held)[]> {
+    try {
+      const group = events.length < MANY_EVENTS ? this.few : this.many;
+      const request = (this.requests = (this.requests + 1) % MAX_REQUESTS);
+      return await this.tracing.span(PUBLISH_SPAN, () => {
+        const { traceparent } = this.tracing;
+        return group.run(
+          events.map((event, at) => ({ event, request, verdicts: verdicts?.[at], traceparent })),
+        );
+      });
+    } catch (error) {
+      if (!isRowError(error)) throw error;
+      if (events.length === 1) return [new InternalError(error)];
+      const half = events.length >> 1;
+      const others = events.slice(half);
+      const first = await this.storeJudged(events.slice(0, half), verdicts?.slice(0, half));
+      const later = await this.storeJudged(others, verdicts?.slice(half)).catch(resultsOf(others));
+      return [...first, ...later];
+    }
+  }
+
   private count(event = '', result: Result): void {
-    if (result instanceof UnavailableError) return;
+    if (result instanceof DomainError) return;
     const accepted = result.accepted && (result.duplicate ? 'duplicate' : 'accepted');
     this.results.inc({ event, result: accepted || 'refused' });
   }
@@ -275,7 +293,8 @@ function acceptanceOf(
 
 /** The results of events whose statement failed when others may have been stored; throws what is no outage. */
 function resultsOf(events: readonly ReportedEvent[]): (error: unknown) => UnavailableError[] {
-  return (error) => {
+  return (thrown) => {
+    const error = translateDatabaseError(thrown);
     if (error instanceof UnavailableError) return events.map(() => error);
     throw error;
   };

@@ -5,6 +5,7 @@ import {
   type Config,
   Database,
   GroupCommit,
+  isRowError,
   isTransient,
   isUnavailable,
   Log,
@@ -102,20 +103,34 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     }
   }
 
-  /** @throws Error if the row stays locked, or PostgreSQL down, for two minutes; RefusedOutcomeError */
+  /**
+   * Leaves out the answer if PostgreSQL may refuse only that.
+   * @throws Error if the row stays locked, or PostgreSQL down, for two minutes; RefusedOutcomeError
+   */
   async record(outcome: Outcome): Promise<void> {
     const day = dayOf(outcome.id);
     const end = performance.now() + RETRIED_MS;
     const again = outcome.holdsPlace ? this.recordingPlaces : this.recordingAlone;
     let recording = outcome.holdsPlace ? again : this.recording;
     let againMs = outcome.holdsPlace ? PLACE_AGAIN_MS : AGAIN_MS;
+    let recorded = outcome;
+    let refusal: unknown;
     for (; ; recording = again) {
       try {
-        if (await recording(day).one(outcome)) return;
+        if (await recording(day).one(recorded)) {
+          if (recorded !== outcome) {
+            const fields = { err: refusal, delivery: outcome.id };
+            this.log.warn(fields, 'an outcome was recorded without the answer');
+          }
+          return;
+        }
         if (performance.now() > end) throw new Error('the row of the delivery stayed locked');
       } catch (error) {
         if (performance.now() > end) throw error;
-        if (!isUnavailable(error) && !isTransient(error)) throw new RefusedOutcomeError(error);
+        if (!isUnavailable(error) && !isTransient(error)) {
+          if (!isRowError(error) || recorded !== outcome) throw new RefusedOutcomeError(error);
+          [recorded, refusal] = [withoutAnswer(outcome), error];
+        }
       }
       await sleep(againMs);
       againMs = Math.min(2 * againMs, AGAIN_MS);
@@ -265,4 +280,11 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     for (const id of left) if (!locked.some((row) => row.id === id)) done.add(id);
     return done;
   }
+}
+
+/** What an attempt has of the target, and was sent to it, may be what PostgreSQL refuses. */
+function withoutAnswer(outcome: Outcome): Outcome {
+  const { number, at, durationMs, status, error } = outcome.attempt;
+  const ended = { ...(status !== undefined && { status }), ...(error !== undefined && { error }) };
+  return { ...outcome, attempt: { number, at, durationMs, ...ended, truncated: true } };
 }
