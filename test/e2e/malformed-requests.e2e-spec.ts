@@ -1375,7 +1375,7 @@ describe('a batch', () => {
       ],
       [{ ...sound, resource: 'all' }, ['/events/5/resource choice']],
       [{ ...sound, event: ['cdrCreated'] }, ['/events/6/event type']],
-      [{ ...sound, data: [] }, ['/events/7/data type']],
+      [{ ...sound, data: [1] }, ['/events/7/data type']],
       [{ ...sound, data: { x: 'x'.repeat(128 * KIB) } }, ['/events/8/data length']],
       [{ ...sound, id: 'a\u0000' }, ['/events/9/id format']],
       [{ ...sound, id: 5, occurredAt: 5 }, ['/events/10/id type', '/events/10/occurredAt type']],
