@@ -23,12 +23,12 @@ import {
   ACCEPT_FILTERED_EVENTS,
   type ClaimedDeliveryRow,
   type EventResultRow,
-  FIND_KEYS,
   FIRST_LEASE,
   type KeyRow,
   type ReportedEvents,
 } from './accept-events.statements.js';
 import { EventFilters } from './event-filters.js';
+import { findRepeated } from './repeated-events.js';
 
 /** Requests with this many events use a separate group, so that others do not wait for slow statements. */
 const MANY_EVENTS = 20;
@@ -198,7 +198,7 @@ export class PostgresEventStore extends EventStore {
       if (fresh && deliveries > 0) this.activity.report(accountId, { kind: 'event', id });
     }
     // The other events are already committed, even if this statement fails.
-    const repeated = await this.findRepeated(events, accepted).catch(
+    const repeated = await findRepeated(this.database.run, events, accepted).catch(
       (error: unknown) => new UnavailableError(error),
     );
     const results: (Result | Held)[] = [];
@@ -222,34 +222,6 @@ export class PostgresEventStore extends EventStore {
       starts: startsOf(judged),
       verdicts: judged.map(({ verdicts }) => verdicts),
     });
-  }
-
-  /** The first acceptance of each repeated event, by position in the batch. */
-  private async findRepeated(
-    events: readonly ReportedEvent[],
-    rows: readonly EventResultRow[],
-  ): Promise<Map<number, KeyRow>> {
-    const repeated = rows.filter((row) => row.refusal === null && !row.held && !row.fresh);
-    if (repeated.length === 0) return new Map();
-    const keyOf = (row: EventResultRow) => {
-      const { event, producerId = '' } = events[row.ord - 1] as ReportedEvent;
-      return [row.accountId, event, producerId] as const;
-    };
-    const keys = repeated.map(keyOf);
-    const found = await this.database.run(FIND_KEYS, {
-      accountIds: keys.map(([account]) => account),
-      events: keys.map(([, event]) => event),
-      producerIds: keys.map(([, , producerId]) => producerId),
-    });
-    const byKey = new Map(
-      found.map((row) => [`${row.accountId} ${row.event} ${row.producerId}`, row]),
-    );
-    return new Map(
-      repeated.flatMap((row) => {
-        const key = byKey.get(keyOf(row).join(' '));
-        return key ? [[row.ord, key] as const] : [];
-      }),
-    );
   }
 }
 
