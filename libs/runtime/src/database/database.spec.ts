@@ -149,7 +149,7 @@ describe('whether PostgreSQL can be used', () => {
     await checked();
   });
 
-  it('tries a write at most once a second, whoever asks', async () => {
+  it('tries a write at most once a second, however many ask', async () => {
     failure = { code: '53100' };
     await write();
     await expect(database.check()).rejects.toThrow('full');
