@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { flooded, type Send } from '../support/flooding.js';
-import { ATTACK_MS, callsOf, MOST_MB, MOST_TIMES, p99 } from '../support/hostility.js';
+import { ATTACK_MS, callsOf, MOST_HELD_MS, MOST_MB, p99 } from '../support/hostility.js';
 import { basic, type Client, clientOf } from '../support/http.js';
+import { LoopHold } from '../support/loop-hold.js';
 import { startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
@@ -15,6 +16,7 @@ const EVENTS = 63;
 
 let database: TestDatabase;
 let api: ServiceProcess;
+const loop = new LoopHold();
 let producer: string;
 let bystander: Client;
 let application: string;
@@ -24,7 +26,7 @@ beforeAll(async () => {
   producer = (await createUser(database, 'switch', 'platform')).auth;
   api = await startApi({
     DATABASE_URL: database.url,
-    NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+    ...loop.environment(`--max-old-space-size=${HEAP_MB}`),
   });
   bystander = clientOf(api.url, (await createUser(database, 'bystander')).auth);
   const made = await bystander.post('/v1/applications', { name: 'a', voiceUrl: 'http://v/' });
@@ -60,21 +62,24 @@ function sendOf(body: string, strict = false): Send {
   return { connections: 1, bytes: head + body, reads: true };
 }
 
+/** A producer that reports without a pause takes a whole core, so the calls of others are measured, but not bounded. */
 it.each(BATCHES)(
-  'batches of 8 MiB with %s delay the calls of others hardly',
+  'batches of 8 MiB with %s do not hold the event loop',
   async (what, body, strict) => {
     await callsOf(bystander, application, 300);
     const undisturbed = p99(await callsOf(bystander, application, ATTACK_MS));
+    await loop.longest(api);
     const during = p99(
       await flooded(api.url, [sendOf(body, strict)], () =>
         callsOf(bystander, application, ATTACK_MS),
       ),
     );
+    const held = await loop.longest(api);
     const memory = api.memory();
     console.log(
-      `batches with ${what}: p99 undisturbed ${undisturbed.toFixed()} ms, during them ${during.toFixed()} ms; ${memory.toFixed()} MB`,
+      `batches with ${what}: p99 undisturbed ${undisturbed.toFixed()} ms, during them ${during.toFixed()} ms; loop held for ${held.toFixed(1)} ms; ${memory.toFixed()} MB`,
     );
     expect(memory).toBeLessThan(MOST_MB);
-    expect(during).toBeLessThan(MOST_TIMES * undisturbed);
+    expect(held).toBeLessThan(MOST_HELD_MS);
   },
 );

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
-import { get as httpGet, type IncomingMessage } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { flooded, type Send } from '../support/flooding.js';
-import { ATTACK_MS, callsOf, MOST_MB, MOST_TIMES, p99 } from '../support/hostility.js';
+import { ATTACK_MS, callsOf, lowPriority, MOST_MB, MOST_TIMES, p99 } from '../support/hostility.js';
 import { basic, type Client, clientOf } from '../support/http.js';
-import { startApi } from '../support/processes.js';
+import { programs, startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { largeSubscriptions } from '../support/rows.js';
 
@@ -14,6 +13,7 @@ import { largeSubscriptions } from '../support/rows.js';
 const HEAP_MB = 256;
 const EVENTS = 50_000;
 const ATTEMPTS = 5_000;
+const EXPORTING = fileURLToPath(new URL('../support/exports.mjs', import.meta.url));
 /** How many exports one account reads at once. */
 const EXPORTS = 16;
 /** The least that they get together of the rate of one alone. */
@@ -107,26 +107,17 @@ function json(body: object): string {
   return `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
 }
 
-/** Exports all events. @returns the bytes of the answer */
-async function exported(): Promise<number> {
-  const headers = { authorization: basic(auth), accept: 'application/x-ndjson' };
-  const request = httpGet(`${api.url}/v1/events`, { agent: false, headers });
-  const [answer] = (await once(request, 'response')) as [IncomingMessage];
-  let bytes = 0;
-  for await (const chunk of answer) bytes += (chunk as Buffer).length;
-  return bytes;
-}
-
-/** Exports that many times at once, while another account works. @returns also the durations of its calls */
+/** Exports all events that many times at once, while another account works. @returns also the durations of its calls */
 async function exportedBeside(times: number) {
+  const headers = { authorization: basic(auth), accept: 'application/x-ndjson' };
+  const input = JSON.stringify({ url: `${api.url}/v1/events`, headers, times });
   const start = performance.now();
-  let ms: number | undefined;
-  const all = Promise.all(Array.from({ length: times }, exported)).finally(() => {
-    ms = performance.now() - start;
-  });
+  const exports = programs.start('exports', process.execPath, [EXPORTING], { input });
+  lowPriority(exports);
   const took: number[] = [];
-  while (ms === undefined) took.push(...(await callsOf(bystander, application, 500)));
-  return { bytes: await all, ms, took };
+  while (exports.ending === undefined) took.push(...(await callsOf(bystander, application, 500)));
+  const ms = performance.now() - start;
+  return { bytes: JSON.parse(exports.output()) as number[], ms, took };
 }
 
 const FLOODS: [what: string, sends: () => Send[]][] = [

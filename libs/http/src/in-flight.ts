@@ -10,11 +10,10 @@ const MAX_BYTES = 16 << 20;
 /** Concurrent list queries of an account. */
 const READS_PER_ACCOUNT = 1;
 /**
- * After a list query, an account pauses for as long as it took if so many more are waiting. The pause grows with the
- * square of the backlog: it hardly slows sixteen exports at once, but leaves a tenth of the time to a flood of lists,
- * whose other requests keep the process busy, too.
+ * With more list queries waiting, an account pauses after each: for its duration, once for each query beyond these. So
+ * exports at the same time do not slow each other, but a flood of lists gets a tenth of the time.
  */
-const PAUSE_BACKLOG = 50;
+const UNPAUSED = 16;
 const MOST_PAUSES = 9;
 const RETRY_AFTER_MS = 1_000;
 
@@ -39,7 +38,7 @@ export class InFlight {
       atOnce,
       atOnceOfOne: READS_PER_ACCOUNT,
       maxPauses: MOST_PAUSES,
-      pauseBacklog: PAUSE_BACKLOG,
+      unpaused: UNPAUSED,
     });
   }
 

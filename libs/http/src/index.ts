@@ -10,7 +10,8 @@ export { InFlight, FairReads, readFairly, type FairRead } from './in-flight.js';
 export { JsonBody, LoginBody, validDto } from './json-body.js';
 export { JsonPieces, type ReadBody } from './json-pieces.js';
 export { NoRouteError, UnknownRouteModule } from './known-routes.js';
-export { listAs, listed, listedOrExported, shownWithList } from './list-answer.js';
+export { listAs } from './formatted-list.js';
+export { listed, listedOrExported, shownWithList } from './list-answer.js';
 export {
   describeRoutes,
   type NotificationDescription,

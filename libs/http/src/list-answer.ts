@@ -1,7 +1,6 @@
 import { stringify } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setImmediate } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import { type Page, timeOfId } from '#libs/kernel';
 import { Answer, answerJson, startJson } from './answer.js';
@@ -63,36 +62,6 @@ async function sendPieces(
     request.socket.destroy();
     if ((error as { code?: string }).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
-}
-
-/** How much of an answer is formatted at a time, in characters. */
-const PIECE = 16 << 10;
-
-/** An object with one list, whose items are formatted as they are sent: each once, in their order. */
-export function listAs<Item>(
-  name: string,
-  items: readonly Item[],
-  textOf: (item: Item, index: number) => string,
-): Answer {
-  return new Answer((request, response, status) =>
-    answerPieces(request, response, formatted(name, items, textOf), status),
-  );
-}
-
-async function* formatted<Item>(
-  name: string,
-  items: readonly Item[],
-  textOf: (item: Item, index: number) => string,
-): AsyncGenerator<string> {
-  let piece = `{"${name}":[`;
-  for (const [index, item] of items.entries()) {
-    piece += `${index > 0 ? ',' : ''}${textOf(item, index)}`;
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = '';
-    await setImmediate();
-  }
-  yield `${piece}]}`;
 }
 
 /** A list inside another resource. */

@@ -17,6 +17,9 @@ it('lets the event loop go on while it formats a list', async () => {
     read: () => Promise.resolve(rows),
     text: () => {
       turnOf.push(turns);
+      // Longer than half of a slice.
+      const start = performance.now();
+      while (performance.now() - start < 0.6);
       return 'x'.repeat(8 << 10);
     },
   });
@@ -24,5 +27,5 @@ it('lets the event loop go on while it formats a list', async () => {
   clearImmediate(next);
   expect(ids).toHaveLength(16);
   expect(after).toBe('15');
-  expect(new Set(turnOf).size).toBe(8);
+  expect(new Set(turnOf).size).toBeGreaterThanOrEqual(8);
 });

@@ -1,16 +1,13 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Request } from 'express';
-import type { Found, Page } from '#libs/kernel';
+import { type Found, inSlices, type Page, type Steps } from '#libs/kernel';
 import { readFairly } from './in-flight.js';
 import { type HrefBuilder, hrefBuilder } from './request.js';
 
 /** How much of a list is read at a time. */
 const CHUNK_BYTES = 128 << 10;
-/** How much of it is formatted before other work of the event loop: this much takes about a millisecond. */
-const SLICE_BYTES = 16 << 10;
 /** Rows of one query: of the first one, when their size is unknown, and the maximum. */
 const FIRST_ROWS = 20;
-const MAX_ROWS = 500;
+const MAX_ROWS = 150;
 
 /** Reads the rows of a list and formats them. */
 export interface Source<Row> {
@@ -47,7 +44,9 @@ export class ListReader<Row extends { id: string }> {
     const page = { limit: wanted + 1, ...(after !== undefined && { after }) };
     const read = async (): Promise<Chunk> => {
       const found = await this.source.read(page);
-      return await this.chunkOf(Array.isArray(found) ? { rows: found } : found, wanted);
+      const { accountId = '' } = this.request;
+      const rows = Array.isArray(found) ? { rows: found } : found;
+      return await inSlices(accountId, this.chunkOf(rows, wanted));
     };
     const chunk = await readFairly(this.request, read);
     this.adapt(chunk.texts);
@@ -62,20 +61,16 @@ export class ListReader<Row extends { id: string }> {
   }
 
   /** Discards rows beyond the chunk and reads them again later, because a client may read slowly. */
-  private async chunkOf({ rows, stoppedAt }: Found<Row>, wanted: number): Promise<Chunk> {
+  private *chunkOf({ rows, stoppedAt }: Found<Row>, wanted: number): Steps<Chunk> {
     const chunk: Chunk = { ids: [], texts: [], isCutShort: false };
     let bytes = 0;
-    let pausedAt = 0;
     for (const row of rows.slice(0, wanted)) {
-      if (bytes - pausedAt >= SLICE_BYTES) {
-        await setImmediate();
-        pausedAt = bytes;
-      }
       const text = this.source.text(row, this.href);
       chunk.ids.push(row.id);
       chunk.texts.push(text);
       bytes += Buffer.byteLength(text);
       if (bytes >= CHUNK_BYTES) break;
+      yield;
     }
     const last = chunk.ids.at(-1);
     if (chunk.ids.length < rows.length && last !== undefined) chunk.next = last;

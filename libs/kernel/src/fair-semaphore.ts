@@ -9,11 +9,11 @@ interface SemaphoreLimits {
   waitingOfOne?: number;
   waitMs?: number;
   /**
-   * A party pauses after each piece of work: for its duration times the square of the party's backlog, which counts in
-   * units of `pauseBacklog` (1 by default), but at most times this.
+   * A party pauses after each piece of work: for its duration, as often as more than `unpaused` pieces (0 by default)
+   * are waiting, but at most so often.
    */
   maxPauses?: number;
-  pauseBacklog?: number;
+  unpaused?: number;
 }
 
 /** The longest pause, because work may be slow on account of others. */
@@ -54,9 +54,9 @@ export class FairSemaphore {
       return await work();
     } finally {
       this.running -= 1;
-      const { maxPauses = 0, pauseBacklog = 1 } = this.limits;
+      const { maxPauses = 0, unpaused = 0 } = this.limits;
       const backlog = this.parties.get(party)?.waiting.length ?? 0;
-      const pauses = Math.min((backlog / pauseBacklog) ** 2, maxPauses);
+      const pauses = Math.min(backlog - unpaused, maxPauses);
       if (pauses > 0) {
         const pauseMs = Math.min(pauses * (performance.now() - start), MAX_PAUSE_MS);
         setTimeout(() => this.end(party), pauseMs);

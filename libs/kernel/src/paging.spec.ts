@@ -25,6 +25,7 @@ function partOf(count: number, dataLength = 100) {
     const rows = Array.from({ length: most }, (__, index) => ({
       ...rowOf(from + index + 1, index + 1 === Math.min(byBytes, MAX_JUDGED_ROWS)),
       number: index + 1,
+      data: 'x'.repeat(dataLength),
     }));
     return Promise.resolve(rows);
   };
@@ -45,7 +46,7 @@ it('ends a page of judged rows by what it read, not by what was refused', async 
     judge(() => false),
   );
   expect(nothing).toEqual({ rows: [], stoppedAt: idOf(10_021) });
-  expect(statements).toEqual([21, ...Array.from({ length: 10 }, () => MAX_JUDGED_ROWS)]);
+  expect(statements).toEqual([21, ...Array.from({ length: 100 }, () => MAX_JUDGED_ROWS)]);
   const rest = { limit: 21, after: nothing.stoppedAt! };
   expect(
     await scanJudged(

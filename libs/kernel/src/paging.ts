@@ -32,12 +32,14 @@ export interface ScannedRow {
 }
 
 /** Rows that a statement reads at most if they are judged outside it: reading more would hold the event loop for long. */
-export const MAX_JUDGED_ROWS = 1_000;
+export const MAX_JUDGED_ROWS = 100;
 
 /** A row that is judged outside the statement. */
 export interface JudgedRow extends ScannedRow {
   /** How many rows the statement has read up to this one. */
   number: number;
+  /** What it is judged by, if that is needed. */
+  data?: string | null;
 }
 
 /**
@@ -62,9 +64,6 @@ export async function scanPage<Part, Row extends ScannedRow>(
   return { rows };
 }
 
-/** Statements of a page, each of which returns up to {@link MAX_RETURNED_BYTES}. */
-const MAX_JUDGED_STATEMENTS = MAX_SCANNED_BYTES / MAX_RETURNED_BYTES;
-
 /**
  * Like {@link scanPage}, if rows are also judged outside the statements, which read at most {@link MAX_JUDGED_ROWS} each. The
  * page ends by what it reads, {@link MAX_SCANNED_ROWS} or {@link MAX_SCANNED_BYTES}, and not by what is refused.
@@ -83,11 +82,12 @@ export async function scanJudged<
 ): Promise<Found<Kept>> {
   const rows: Kept[] = [];
   let { after } = page;
-  let [read, statements, characters] = [0, 0, 0];
+  let [read, judged, characters] = [0, 0, 0];
   for await (const part of parts) {
     for (let limit = page.limit - rows.length; ; limit = MAX_JUDGED_ROWS) {
       const scanned = await scan(part, { limit, ...(after !== undefined && { after }) });
       for (const row of scanned) {
+        judged += row.data?.length ?? 0;
         const kept = row.matches ? await judge(row) : undefined;
         if (kept === undefined) continue;
         rows.push(kept);
@@ -98,8 +98,7 @@ export async function scanJudged<
       const last = scanned.at(-1);
       if (!last || !(last.isLast || scanned.length >= limit)) break;
       read += last.number;
-      statements += 1;
-      if (read >= MAX_SCANNED_ROWS || statements >= MAX_JUDGED_STATEMENTS) {
+      if (read >= MAX_SCANNED_ROWS || judged >= MAX_SCANNED_BYTES) {
         return { rows, stoppedAt: last.id };
       }
       after = last.id;

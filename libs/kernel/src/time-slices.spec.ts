@@ -16,7 +16,7 @@ beforeEach(() => {
 /** Work of so many steps, each of which takes a quarter of a slice. */
 function* work(name: string, steps: number): Steps<string> {
   for (let step = 0; step < steps; step += 1) {
-    now += 0.25;
+    now += 0.125;
     done += name;
     yield;
   }

@@ -1,7 +1,7 @@
 import { RoundRobin } from './collections.js';
 
 /** How long this work may hold the event loop before everything else has its turn, in ms. */
-const SLICE_MS = 1;
+const SLICE_MS = 0.5;
 
 /** A computation that can pause wherever it yields: at least every tenth of a millisecond. */
 export type Steps<Result> = Generator<void, Result>;
