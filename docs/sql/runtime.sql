@@ -42,7 +42,8 @@ DELETE FROM processes WHERE id = $1;
 
 -- LIST_PROCESSES
 SELECT id, kind, version, started_at AS "startedAt", seen_at AS "seenAt", in_flight AS "inFlight",
-  cpu_percent AS "cpuPercent", memory_bytes::float8 AS "memoryBytes",
+  cpu_percent AS "cpuPercent", memory_bytes::float8 AS "memoryBytes", hold_cause AS "holdCause",
+  hold_since AS "holdSince",
   extract(epoch FROM now() - seen_at)::float8 AS "silentS"
 FROM processes ORDER BY kind, started_at, id;
 
@@ -64,7 +65,9 @@ WITH gone AS (
     SELECT id FROM processes WHERE seen_at < now() - interval '1 hour' FOR UPDATE SKIP LOCKED
   ))
 )
-INSERT INTO processes (id, kind, version, in_flight, cpu_percent, memory_bytes)
-VALUES ($1, $2, $3, $4::integer, $5::integer, $6::bigint)
+INSERT INTO processes (id, kind, version, in_flight, cpu_percent, memory_bytes, hold_cause, hold_since)
+VALUES ($1, $2, $3, $4::integer, $5::integer, $6::bigint,
+  $7::text, $8::timestamptz)
 ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, in_flight = excluded.in_flight,
-  cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes;
+  cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes,
+  hold_cause = excluded.hold_cause, hold_since = excluded.hold_since;

@@ -649,6 +649,17 @@ SELECT d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "we
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
+    CASE WHEN CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
+      AND (
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
+  ) THEN 'hold'
+    END AS "waitsFor",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
@@ -830,6 +841,17 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
+    CASE WHEN CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
+      AND (
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
+  ) THEN 'hold'
+    END AS "waitsFor",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
@@ -1711,6 +1733,17 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
+    CASE WHEN CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
+      AND (
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
+  ) THEN 'hold'
+    END AS "waitsFor",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
@@ -1745,18 +1778,18 @@ WITH scanned AS (
     FROM events
     WHERE (account_id, id) > ($4::bigint, $5::uuid)
       AND (account_id, id) < ($4::bigint, least_uuid($6::timestamptz)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-    ORDER BY account_id, id LIMIT 1000
+    ORDER BY account_id, id LIMIT 100
 )
 SELECT id, "applicationId", event, resource, test, "createdAt", NULL AS data, number,
   "isLast", matches
 FROM (
   SELECT *, selected AS matches
   FROM (
-    SELECT id, account_id, "applicationId", event, resource, test, "createdAt", number, number = 1000 AS "isLast", selected AND NOT (id IN (
+    SELECT id, account_id, "applicationId", event, resource, test, "createdAt", number, number = 100 AS "isLast", selected AND NOT (id IN (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($7::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($7::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id DESC, id DESC LIMIT 2000
+      ORDER BY webhook_id DESC, id DESC LIMIT 200
     )) AS selected FROM scanned OFFSET 0
   ) AS candidates
 ) AS found
@@ -1771,7 +1804,7 @@ WITH scanned AS (
     FROM events
     WHERE (account_id, id) > ($4::bigint, $5::uuid)
       AND (account_id, id) < ($4::bigint, least_uuid($6::timestamptz)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-    ORDER BY account_id, id LIMIT 1000
+    ORDER BY account_id, id LIMIT 100
 )
 SELECT id, "applicationId", event, resource, test, "createdAt", data, number,
   "isLast", matches
@@ -1779,7 +1812,7 @@ FROM (
   SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches
   FROM (
     SELECT *, before < 1048576 AS "isRead",
-    before < 1048576 AND (number = 1000 OR before + size >= 1048576) AS "isLast"
+    before < 1048576 AND (number = 100 OR before + size >= 1048576) AS "isLast"
   FROM (
     SELECT *, (row_number() OVER (ORDER BY account_id, id))::integer AS number,
       coalesce(sum(size) OVER (ORDER BY account_id, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
@@ -1789,7 +1822,7 @@ FROM (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($7::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($7::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id DESC, id DESC LIMIT 2000
+      ORDER BY webhook_id DESC, id DESC LIMIT 200
     )) AS selected FROM scanned OFFSET 0) AS d
     ) AS d
   ) AS d
@@ -1885,6 +1918,17 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
+    CASE WHEN CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
+      AND (
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
+  ) THEN 'hold'
+    END AS "waitsFor",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
@@ -1957,6 +2001,17 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
+    CASE WHEN CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
+      AND (
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
+  ) THEN 'hold'
+    END AS "waitsFor",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
@@ -2027,6 +2082,17 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
+    CASE WHEN CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
+      AND (
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
+  ) THEN 'hold'
+    END AS "waitsFor",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
@@ -2098,6 +2164,17 @@ SELECT d.account_id AS "accountId", e.occurred_at AS "occurredAt", e.data, w.nam
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
+    CASE WHEN CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
+      AND (
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
+  ) THEN 'hold'
+    END AS "waitsFor",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
@@ -2178,6 +2255,17 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
+    CASE WHEN CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
+      AND (
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
+  ) THEN 'hold'
+    END AS "waitsFor",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
@@ -2258,6 +2346,17 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
+    CASE WHEN CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
+      AND (
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
+  ) THEN 'hold'
+    END AS "waitsFor",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
@@ -2329,6 +2428,17 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
+    CASE WHEN CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
+    ELSE 'pending'
+  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
+      AND (
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
+  ) THEN 'hold'
+    END AS "waitsFor",
     d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
@@ -2430,16 +2540,16 @@ WITH scanned AS (
     AND ($9::timestamptz IS NULL
       OR (created_at < $9 AND id < least_uuid($9 + interval '1 ms')))
     AND ($10::uuid[] IS NULL OR id = ANY ($10))
-  ORDER BY account_id DESC, id DESC LIMIT 1000
+  ORDER BY account_id DESC, id DESC LIMIT 100
 )
 SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, number, "isLast", matches
 FROM (
   SELECT *, selected AS matches
-  FROM (SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", number, number = 1000 AS "isLast", selected AND NOT (id IN (
+  FROM (SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", number, number = 100 AS "isLast", selected AND NOT (id IN (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($11::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($11::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id DESC, id DESC LIMIT 2000
+      ORDER BY webhook_id DESC, id DESC LIMIT 200
     )) AS selected FROM scanned OFFSET 0) AS candidates
 ) AS found
 WHERE matches OR "isLast"

@@ -105,6 +105,10 @@ it('counts attempts and deliveries by their outcome, and measures their duration
     switchhook_queue_jobs: 0,
     switchhook_pending_deliveries: 0,
     switchhook_oldest_due_age_seconds: 0,
+    switchhook_oldest_startable_age_seconds: 0,
+    switchhook_slots: 400,
+    switchhook_slots_used: 0,
+    switchhook_hold: 0,
   });
   expect(after.nodejs_eventloop_lag_seconds).toBeGreaterThanOrEqual(0);
 });

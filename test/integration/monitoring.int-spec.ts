@@ -32,10 +32,27 @@ it.each([
   ['SwitchhookOutcomesRefused', { switchhook_refused_outcomes_total: '1x60' }, false],
   ['SwitchhookHostShortage', shortages('0+1x60'), true],
   ['SwitchhookHostShortage', shortages('7x60'), false],
+  ['SwitchhookDeliveriesLate', { switchhook_oldest_startable_age_seconds: '0+15x60' }, true],
+  ['SwitchhookDeliveriesLate', { switchhook_oldest_due_age_seconds: '0+15x60' }, false],
+  ['SwitchhookOwnFaults', { 'switchhook_own_faults_total{fault="proxy"}': '0+1x60' }, true],
+  ['SwitchhookOwnFaults', { 'switchhook_own_faults_total{fault="proxy"}': '7x60' }, false],
+  ['SwitchhookSlotsUsedUp', { switchhook_slots: '400x60', switchhook_slots_used: '380x60' }, true],
+  ['SwitchhookSlotsUsedUp', { switchhook_slots: '400x60', switchhook_slots_used: '6x60' }, false],
+  ['SwitchhookNoAnswers', attempts({ '2xx': 40, timeout: 60 }), true],
+  ['SwitchhookNoAnswers', attempts({ '2xx': 60, '5xx': 40, refused: 20 }), false],
   ['SwitchhookSlowAnswers', durations({ '0.5': 980, '2.5': 1_000, '+Inf': 1_000 }), true],
   ['SwitchhookSlowAnswers', durations({ '0.5': 995, '2.5': 1_000, '+Inf': 1_000 }), false],
 ])('%s for %j: %s', (alert, samples, fires) => {
   expectAlert(alert, samples, { '15m': fires });
+});
+
+it('SwitchhookHold fires within two minutes, also if the hold ends and begins again, and ends after it', () => {
+  const never = { '3m': false, '4m': false };
+  // From the fifth minute on.
+  const from = (samples: string) => ({ 'switchhook_hold{instance="a"}': `0x19 ${samples} 0x20` });
+  const fires = { ...never, '6m45s': true, '9m': true, '12m': false };
+  expectAlert('SwitchhookHold', from('1x20'), fires);
+  expectAlert('SwitchhookHold', from('1 1 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1'), fires);
 });
 
 /** An outage of ten minutes, and five minutes after it. */
@@ -89,6 +106,15 @@ function requests(statuses: Record<number, number>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(statuses).map(([status, count]) => [
       `${REQUESTS}_count{http_response_status_code="${status}"}`,
+      `0+${count}x60`,
+    ]),
+  );
+}
+
+function attempts(outcomes: Record<string, number>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(outcomes).map(([outcome, count]) => [
+      `switchhook_attempts_total{outcome="${outcome}"}`,
       `0+${count}x60`,
     ]),
   );

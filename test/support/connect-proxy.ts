@@ -28,10 +28,10 @@ export interface ConnectProxy {
 /**
  * Starts a proxy on 127.0.0.1 that connects to every requested address. @param tls for `https`
  */
-export async function startConnectProxy(tls?: {
-  key: string;
-  cert: string;
-}): Promise<ConnectProxy> {
+export async function startConnectProxy(
+  tls?: { key: string; cert: string },
+  onPort = 0,
+): Promise<ConnectProxy> {
   const sockets = new Set<Duplex>();
   const proxy: ConnectProxy = {
     url: '',
@@ -75,7 +75,7 @@ export async function startConnectProxy(tls?: {
     target.on('close', () => client.destroy());
     client.on('close', () => target.destroy());
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(onPort, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   proxy.url = tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;

@@ -40,11 +40,12 @@ export function counted(deliveries: number): string {
 /** A delivery with its newest attempts, in several lines. */
 export function deliveryText(delivery: Schemas['DeliveryWithAttempts']): string {
   const { id, webhookId, eventId, targetUrl, state, attempts } = delivery;
-  const { reason, nextAttemptAt, attemptLog } = delivery;
+  const { reason, nextAttemptAt, waitsFor, attemptLog } = delivery;
   const verdict = [
     `${state} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
     ...(reason === undefined ? [] : [reason]),
     ...(nextAttemptAt === undefined ? [] : [nextOf(nextAttemptAt)]),
+    ...(waitsFor === 'hold' ? ['our own network reaches no target at the moment'] : []),
     ...(state === 'parked' ? ["its subscription's `health`, or a pause, says why"] : []),
   ].join(', ');
   const about = `${id}: ${kindOf(delivery)} for subscription ${webhookId}, event ${eventId}`;

@@ -1913,6 +1913,12 @@ export interface components {
              */
             nextAttemptAt?: string;
             /**
+             * @description What it waits for, if that is not its target, its schedule or its subscription. `hold`: our own network reaches no target. It is sent once that has ended, and no attempt is used up.
+             * @example hold
+             * @enum {string}
+             */
+            waitsFor?: "hold";
+            /**
              * Format: date-time
              * @description When the event was accepted.
              * @example 2026-01-31T12:00:00.000Z
@@ -2081,6 +2087,12 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             nextAttemptAt?: string;
+            /**
+             * @description What it waits for, if that is not its target, its schedule or its subscription. `hold`: our own network reaches no target. It is sent once that has ended, and no attempt is used up.
+             * @example hold
+             * @enum {string}
+             */
+            waitsFor?: "hold";
             /**
              * Format: date-time
              * @description When the event was accepted.
@@ -2714,6 +2726,12 @@ export interface components {
              * @enum {string}
              */
             shortage?: "EMFILE" | "ENFILE" | "ENOBUFS" | "ENOMEM" | "EADDRNOTAVAIL";
+            /**
+             * @description Why this worker holds its deliveries: no target answers (`unreachable`), the egress proxy or the resolver cannot be reached, this host has no network, or lacks resources. It tries one delivery a second.
+             * @example resources
+             * @enum {string}
+             */
+            hold?: "resources" | "proxy" | "resolver" | "network" | "unreachable";
         };
         /** @description `null` stands for a member that is not given. */
         RedeliverRequest: {
@@ -3569,6 +3587,21 @@ export interface components {
              * @example 3
              */
             inFlight: number;
+            /** @description Why it holds its deliveries: a fault on our own side. It tries one delivery a second. */
+            hold?: {
+                /**
+                 * @description No target answers (`unreachable`); the egress proxy or the resolver cannot be reached; its host has no `network`; or it lacks `resources`.
+                 * @example resources
+                 * @enum {string}
+                 */
+                cause: "resources" | "proxy" | "resolver" | "network" | "unreachable";
+                /**
+                 * Format: date-time
+                 * @description Since when.
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                since: string;
+            };
         };
     };
     responses: {

@@ -7,12 +7,14 @@ import {
   Injectable,
   Module,
 } from '@nestjs/common';
+import { HOLD_CAUSES } from '#libs/kernel';
 import {
   CONFIG,
   type Config,
   Database,
   HostResources,
   Log,
+  Processes,
   RedisHealth,
   SHORTAGES,
   UnusableDatabaseError,
@@ -82,6 +84,7 @@ export class HealthController {
     private readonly database: Database,
     private readonly redis: RedisHealth,
     private readonly host: HostResources,
+    private readonly processes: Processes,
     private readonly shutdown: Shutdown,
     private readonly log: Log,
     @Inject(READINESS) private readonly readiness: Readiness,
@@ -95,7 +98,8 @@ export class HealthController {
 
   /**
    * Reports PostgreSQL and Redis, and whether the process should receive requests. A lack of resources does not
-   * change that: the ports to a single target may be used up while calls to all others succeed.
+   * change that: the ports to a single target may be used up while calls to all others succeed. Nor does a hold: a
+   * restart would not help.
    */
   @Get('ready')
   async ready(): Promise<Answer> {
@@ -105,10 +109,12 @@ export class HealthController {
     const ready =
       postgres && (redis || this.readiness.readyWithoutRedis) && !this.shutdown.hasBegun;
     const { shortage } = this.host;
+    const { hold } = this.processes;
     const body = {
       ...{ status: word(ready), postgres: word(postgres), redis: word(redis) },
       ...(reasons.length > 0 && { reason: reasons.join('; ') }),
       ...(shortage !== undefined && { shortage }),
+      ...(hold && { hold: hold.cause }),
     };
     return answer(body, {
       status: ready ? 200 : 503,
@@ -199,6 +205,13 @@ const ReadySchema = named(
         'What this host lacked for calls to targets in the last ten seconds: file descriptors (`EMFILE`, `ENFILE`), ' +
           'memory (`ENOBUFS`, `ENOMEM`) or ports (`EADDRNOTAVAIL`). Deliveries wait meanwhile.',
         SHORTAGES,
+      ),
+    ),
+    hold: optional(
+      choice(
+        'Why this worker holds its deliveries: no target answers (`unreachable`), the egress proxy or the resolver cannot ' +
+          'be reached, this host has no network, or lacks resources. It tries one delivery a second.',
+        HOLD_CAUSES,
       ),
     ),
   }),

@@ -4,6 +4,7 @@ import {
   type Database,
   type HostResources,
   type Log,
+  type Processes,
   UnusableDatabaseError,
   UnusableRedisError,
 } from '#libs/runtime';
@@ -14,17 +15,20 @@ const redis = vi.fn<() => Promise<void>>();
 const error = vi.fn<Log['error']>();
 
 let host: Pick<HostResources, 'shortage'>;
+let processes: Pick<Processes, 'hold'>;
 let health: HealthController;
 beforeEach(() => {
   postgres.mockReset().mockResolvedValue();
   redis.mockReset().mockResolvedValue();
   error.mockReset();
   host = { shortage: undefined };
+  processes = { hold: undefined };
   const readiness = { readyWithoutRedis: true, behindProxy: false };
   health = new HealthController(
     { check: postgres } as unknown as Database,
     { check: redis },
     host as HostResources,
+    processes as Processes,
     new Shutdown(readiness, {} as Config),
     { error } as unknown as Log,
     readiness,
@@ -91,4 +95,9 @@ it('names a lack of resources, which does not make the process unready', async (
   Object.assign(host, { shortage: 'EMFILE' });
   const body = { status: 'up', postgres: 'up', redis: 'up', shortage: 'EMFILE' };
   expect(await health.ready()).toMatchObject({ body, head: { status: 200 } });
+});
+
+it('names the cause of a hold, and is ready', async () => {
+  processes.hold = { cause: 'proxy', since: new Date() };
+  expect(await health.ready()).toMatchObject({ body: { status: 'up', hold: 'proxy' } });
 });

@@ -1,9 +1,10 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
+import { OWN_FAULTS, type OwnFault } from '#libs/kernel';
 import { CONFIG, type Config, HostResources, Log, Metrics } from '#libs/runtime';
 import { OutboundPolicy } from './outbound-policy.js';
-import { DeadlineError, OWN_FAULTS, type OwnFault, ownFaultOf } from './outbound-errors.js';
+import { DeadlineError, ownFaultOf } from './outbound-errors.js';
 import { EgressProxy, EgressProxyError } from './egress-proxy.js';
 import { type Opened, openFirst, type Opening, tcpTo } from './happy-eyeballs.js';
 import { NameResolver } from './name-resolver.js';

@@ -2,13 +2,13 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, Pool } from 'undici';
+import type { OwnFault } from '#libs/kernel';
 import { CONFIG, type Config, keptConnections, Tracing } from '#libs/runtime';
 import { type Answer, AnswerReader, uncoded } from './answer-reader.js';
 import {
   addressOf,
   DeadlineError,
   type OutboundError,
-  type OwnFault,
   outboundErrorOf,
   OwnFaultError,
   ownFaultOf,

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import type { OwnFault } from '#libs/kernel';
 import { shortageOf } from '#libs/runtime';
 
 /** The reason why there was no answer. */
@@ -60,10 +61,6 @@ export function addressOf(error: unknown): string | undefined {
   const { address } = error as { address?: unknown };
   return typeof address === 'string' ? address : undefined;
 }
-
-/** What fails on our own side: the host's resources, the egress proxy, the resolver, or the way into the network. */
-export const OWN_FAULTS = ['resources', 'proxy', 'resolver', 'network'] as const;
-export type OwnFault = (typeof OWN_FAULTS)[number];
 
 const OWN_FAULT_WORDS: Record<OwnFault, string> = {
   resources: 'this host lacks file descriptors, memory or ports',

@@ -49,7 +49,7 @@ export { IdempotencyKeys, type KeyedRequest } from './idempotency-keys.js';
 export { FailureLog } from './logging/failure-log.js';
 export { Log, NestLog, OutageLog } from './logging/log.js';
 export { PROCESS_ID, VERSION } from './process-identity.js';
-export { type Process, Processes } from './processes.js';
+export { ALL_WORKERS_HOLD, type HoldShown, type Process, Processes } from './processes.js';
 export { connectRedis, type RedisConnection, RedisHealth, RedisLimits } from './redis/redis.js';
 export { isUndone, refusalOf, UnusableRedisError } from './redis/redis-refusals.js';
 export { RefusalLog } from './redis/refusal-log.js';

@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import type { HoldCause } from '#libs/kernel';
 import { BackgroundTasks } from './background-tasks.js';
 import { Database } from './database/database.js';
 import { prepared, statement } from './database/statement.js';
@@ -19,12 +20,33 @@ interface ProcessRow {
   cpuPercent: number | null;
   /** The resident set; null from a process of an earlier version. */
   memoryBytes: number | null;
+  /** Why this worker holds its deliveries, and since when; null if it does not. */
+  holdCause: HoldCause | null;
+  holdSince: Date | null;
+}
+
+/** Why a worker holds its deliveries, and since when. */
+export interface HoldShown {
+  cause: HoldCause;
+  since: Date;
 }
 
 type Heartbeat = Pick<ProcessRow, 'id' | 'kind' | 'version' | 'inFlight'> & {
   cpuPercent: number;
   memoryBytes: number;
+  holdCause: HoldCause | null;
+  holdSince: string | null;
 };
+
+const EVERY_MS = 10_000;
+/** A process that has been silent for so long is dead, frozen or cut off. */
+const SILENT_S = 35;
+
+/** Whether all workers that are alive hold their deliveries: a condition in SQL, whatever the row. */
+export const ALL_WORKERS_HOLD = `(
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '${SILENT_S} s'
+  )`;
 
 /** Also deletes processes that have been silent for an hour. */
 export const WRITE_HEARTBEAT = prepared<Heartbeat>(
@@ -35,29 +57,34 @@ WITH gone AS (
     SELECT id FROM processes WHERE seen_at < now() - interval '1 hour' FOR UPDATE SKIP LOCKED
   ))
 )
-INSERT INTO processes (id, kind, version, in_flight, cpu_percent, memory_bytes)
-VALUES (@id, @kind, @version, @inFlight::integer, @cpuPercent::integer, @memoryBytes::bigint)
+INSERT INTO processes (id, kind, version, in_flight, cpu_percent, memory_bytes, hold_cause, hold_since)
+VALUES (@id, @kind, @version, @inFlight::integer, @cpuPercent::integer, @memoryBytes::bigint,
+  @holdCause::text, @holdSince::timestamptz)
 ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, in_flight = excluded.in_flight,
-  cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes`,
+  cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes,
+  hold_cause = excluded.hold_cause, hold_since = excluded.hold_since`,
 );
 
 export const DELETE_PROCESS = statement<{ id: string }>('DELETE FROM processes WHERE id = @id');
 
 export const LIST_PROCESSES = statement<object, ProcessRow>(`
 SELECT id, kind, version, started_at AS "startedAt", seen_at AS "seenAt", in_flight AS "inFlight",
-  cpu_percent AS "cpuPercent", memory_bytes::float8 AS "memoryBytes",
+  cpu_percent AS "cpuPercent", memory_bytes::float8 AS "memoryBytes", hold_cause AS "holdCause",
+  hold_since AS "holdSince",
   extract(epoch FROM now() - seen_at)::float8 AS "silentS"
 FROM processes ORDER BY kind, started_at, id`);
 
-const EVERY_MS = 10_000;
-/** A process that has been silent for so long is dead, frozen or cut off. */
-const SILENT_S = 35;
 
-export type Process = Omit<ProcessRow, 'silentS'> & { isAlive: boolean };
+export type Process = Omit<ProcessRow, 'silentS' | 'holdCause' | 'holdSince'> & {
+  isAlive: boolean;
+  hold?: HoldShown;
+};
 
 /** The processes of the installation. Each writes a heartbeat every ten seconds. */
 @Injectable()
 export class Processes implements BeforeApplicationShutdown {
+  /** Why and since when this process holds its deliveries, if it does. */
+  hold: HoldShown | undefined;
   private inFlight: () => number = () => 0;
   private used = process.cpuUsage();
   private usedAt = performance.now();
@@ -77,7 +104,11 @@ export class Processes implements BeforeApplicationShutdown {
 
   async list(): Promise<Process[]> {
     const rows = await this.database.run(LIST_PROCESSES);
-    return rows.map(({ silentS, ...row }) => ({ ...row, isAlive: silentS < SILENT_S }));
+    return rows.map(({ silentS, holdCause: cause, holdSince: since, ...row }) => ({
+      ...row,
+      isAlive: silentS < SILENT_S,
+      ...(cause && since && { hold: { cause, since } }),
+    }));
   }
 
   /** Runs after the background tasks have ended. */
@@ -91,7 +122,11 @@ export class Processes implements BeforeApplicationShutdown {
     const cpuPercent = this.cpuPercent();
     const memoryBytes = process.memoryUsage.rss();
     const values = { id: PROCESS_ID, kind, version: VERSION, inFlight: inFlight() };
-    await this.database.run(WRITE_HEARTBEAT, { ...values, cpuPercent, memoryBytes });
+    const hold = {
+      holdCause: this.hold?.cause ?? null,
+      holdSince: this.hold?.since.toISOString() ?? null,
+    };
+    await this.database.run(WRITE_HEARTBEAT, { ...values, ...hold, cpuPercent, memoryBytes });
   }
 
   /** Of one core, since the last call. */

@@ -20,6 +20,7 @@ import {
   postgresRestarted,
 } from './postgres.js';
 import { workersOutOfFiles } from './out-of-files.js';
+import { egressAway, everybodySilent, thirdDead } from './own-outages.js';
 import { paced } from './paced.js';
 import { receiversBroken, receiversRefusing } from './receivers.js';
 import { redisAway, redisFlushed, redisFull, redisKilled, redisSlow } from './redis.js';
@@ -78,4 +79,7 @@ export const cases: readonly FaultCase[] = [
   failover,
   manySubscriptions,
   workersOutOfFiles,
+  egressAway,
+  everybodySilent,
+  thirdDead,
 ];

@@ -58,14 +58,22 @@ const processLoads = migrationOf(
   'ALTER TABLE processes ADD COLUMN cpu_percent integer, ADD COLUMN memory_bytes bigint',
 );
 
+/** Why a worker holds its deliveries, and since when; null while it does not. */
+const processHolds = migrationOf(
+  'ProcessHolds1764324000001',
+  'ALTER TABLE processes ADD COLUMN hold_cause text, ADD COLUMN hold_since timestamptz',
+);
+
+const COUNTED = 'seen_at, in_flight, cpu_percent, memory_bytes, hold_cause, hold_since';
+
 export const runtimeSchema: DatabaseSchema = {
-  migrations: [initial, processes, processLoads],
+  migrations: [initial, processes, processLoads, processHolds],
   tables: {
     // A process waits until its migrations are there.
     migrations: { api: 'SELECT', worker: 'SELECT' },
     processes: {
-      api: 'SELECT, INSERT, DELETE, UPDATE (seen_at, in_flight, cpu_percent, memory_bytes)',
-      worker: 'SELECT, INSERT, DELETE, UPDATE (seen_at, in_flight, cpu_percent, memory_bytes)',
+      api: `SELECT, INSERT, DELETE, UPDATE (${COUNTED})`,
+      worker: `SELECT, INSERT, DELETE, UPDATE (${COUNTED})`,
     },
     // The worker locks old keys to delete them, which needs the UPDATE privilege on some column.
     idempotency_keys: {

@@ -46,7 +46,7 @@ export interface InstallationState {
   /** Deliveries whose lease ended without an outcome, among `lookedAt` pending ones. */
   expiredClaims: number;
   lookedAt: number;
-  workers: (ProcessShown & { inFlight: number })[];
+  workers: (ProcessShown & Pick<Process, 'inFlight' | 'hold'>)[];
   apis: ProcessShown[];
   /** Jobs by shard; absent while Redis is away. */
   queues?: { waiting: number; active: number }[];
@@ -126,7 +126,11 @@ export class Overview {
     const workers = processes.filter(({ kind }) => kind === 'worker');
     return {
       ...backlog,
-      workers: workers.map((one) => ({ ...shown(one), inFlight: one.inFlight })),
+      workers: workers.map(({ inFlight, hold, ...one }) => ({
+        ...shown(one),
+        inFlight,
+        ...(hold && { hold }),
+      })),
       apis: processes.filter(({ kind }) => kind === 'api').map(shown),
       ...(queues && { queues }),
       partitions,
@@ -185,7 +189,7 @@ export class Overview {
   }
 }
 
-function shown(process: Process): ProcessShown {
+function shown(process: Omit<Process, 'inFlight' | 'hold'>): ProcessShown {
   const { id, version, startedAt, seenAt, isAlive, cpuPercent, memoryBytes } = process;
   return withoutNulls<ProcessShown>({
     ...{ id, version, startedAt, seenAt, isAlive },

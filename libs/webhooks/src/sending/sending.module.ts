@@ -5,6 +5,7 @@ import { AttemptCountsModule } from '../statistics/statistics.module.js';
 import { CircuitBreaker } from './domain/circuit-breaker.js';
 import { AttemptTrace, DeliveryRunner, DeliverySettings } from './domain/delivery-runner.js';
 import { DeliverySlots } from './domain/delivery-slots.js';
+import { Hold, HoldListener } from './domain/hold.js';
 import { PendingDeliveries } from './domain/pending-deliveries.js';
 import { TargetClient } from './domain/target-client.js';
 import { WebhookSecrets } from '../subscriptions/domain/webhook-secrets.js';
@@ -14,7 +15,9 @@ import { DeliveryCanceller } from './infrastructure/delivery-canceller.js';
 import { DeliveryConsumer } from './infrastructure/delivery.consumer.js';
 import { BacklogMetrics, DeliveryMetrics } from './infrastructure/delivery-metrics.js';
 import { DueDeliveries } from './infrastructure/due-deliveries.js';
+import { HoldReport } from './infrastructure/hold-report.js';
 import { PendingDays } from './infrastructure/pending-days.js';
+import { SlotMetrics } from './infrastructure/slot-metrics.js';
 import { PostgresCircuitBreaker } from './infrastructure/postgres-circuit-breaker.js';
 import { PostgresPendingDeliveries } from './infrastructure/postgres-pending-deliveries.js';
 
@@ -27,10 +30,17 @@ import { PostgresPendingDeliveries } from './infrastructure/postgres-pending-del
     DueDeliveries,
     PendingDays,
     BacklogMetrics,
+    SlotMetrics,
     DeliveryCanceller,
     DeliveryConsumer,
     DeliveryMetrics,
     WebhookSecrets,
+    { provide: HoldListener, useClass: HoldReport },
+    {
+      provide: Hold,
+      inject: [HoldListener],
+      useFactory: (listener: HoldListener) => new Hold(listener),
+    },
     { provide: CircuitBreaker, useClass: PostgresCircuitBreaker },
     { provide: AttemptTrace, useClass: TracedAttempts },
     { provide: PendingDeliveries, useClass: PostgresPendingDeliveries },
@@ -42,9 +52,9 @@ import { PostgresPendingDeliveries } from './infrastructure/postgres-pending-del
     { provide: DeliverySettings, inject: [CONFIG], useFactory: settingsOf },
     {
       provide: DeliverySlots,
-      inject: [CONFIG],
-      useFactory: (config: Config) =>
-        new DeliverySlots(config.WORKER_CONCURRENCY, config.DELIVERY_CONCURRENCY),
+      inject: [CONFIG, Hold],
+      useFactory: (config: Config, hold: Hold) =>
+        new DeliverySlots(config.WORKER_CONCURRENCY, config.DELIVERY_CONCURRENCY, hold),
     },
   ],
   exports: [DeliveryMetrics, PendingDays],

@@ -51,6 +51,13 @@ describe('a delivery that is pending', () => {
     });
   });
 
+  it('waits for our own network during a hold', () => {
+    const held = { state: 'pending', attempts: 0, nextAttemptAt: AT, waitsFor: 'hold' } as const;
+    expect(verdictOf(held, [], undefined, Date.parse(AT)).next?.text).toMatch(
+      /^Our network reaches no target at the moment\./,
+    );
+  });
+
   describe('while its subscription is paced', () => {
     const paced = { enabled: true, health: { state: 'ok', pacedBy: 'maxPerSecond' } } as const;
     const nextOf = (attempts: number, now: number) =>

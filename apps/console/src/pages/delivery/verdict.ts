@@ -60,7 +60,7 @@ const TEST_ENDED = 'A test is tried once, and its failure does not count against
  * @param now ms
  */
 export function verdictOf(
-  delivery: Pick<Delivery, 'state' | 'reason' | 'attempts' | 'nextAttemptAt'> &
+  delivery: Pick<Delivery, 'state' | 'reason' | 'attempts' | 'nextAttemptAt' | 'waitsFor'> &
     Partial<Pick<Delivery, 'test'>>,
   attempts: readonly Attempt[],
   target: Target | undefined,
@@ -79,7 +79,7 @@ export function verdictOf(
         tone: last === undefined || isAgain ? 'waiting' : 'bad',
         sentence: history ?? 'This notification has not been sent yet.',
         ...advised(isAgain ? 'It is being sent again.' : advice),
-        next: isPaced(delivery, target, now) ? { text: pacedText(target) } : nextOf(delivery, now),
+        next: pendingNext(delivery, target, now),
       };
     }
     case 'parked':
@@ -197,6 +197,20 @@ function waitReason(target: Target | undefined): string | undefined {
   if (target?.paused) return 'Its subscription is paused.';
   if (!target || isOpen(target)) return undefined;
   return 'Your server asked for a break (429 or 503 with Retry-After).';
+}
+
+const HELD = {
+  text: 'Our network reaches no target at the moment. It is sent as soon as that has ended, and no attempt is used up.',
+};
+
+/** What happens next with a pending delivery. */
+function pendingNext(
+  delivery: Next & Pick<Delivery, 'waitsFor'>,
+  target: Target | undefined,
+  now: number,
+): { text: string; at?: string } {
+  if (delivery.waitsFor === 'hold') return HELD;
+  return isPaced(delivery, target, now) ? { text: pacedText(target) } : nextOf(delivery, now);
 }
 
 /** Until when a delivery is parked. */

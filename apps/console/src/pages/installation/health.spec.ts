@@ -62,6 +62,21 @@ it('names the worst problem, puts it first, and keeps the checks in their order'
   ]);
 });
 
+it('says in red that workers hold their deliveries, and why', () => {
+  const { workers } = anOverview({});
+  const [worker] = workers;
+  const hold = { cause: 'proxy', since: new Date(NOW).toISOString() } as const;
+  const held = anOverview({ workers: [{ ...worker!, hold }, worker!] });
+  const { problems, summary } = healthOf(held, NOW);
+  expect(summary).toBe('deliveries held');
+  expect(problems).toMatchObject([
+    {
+      tone: 'bad',
+      text: '1 of 2 workers holds its deliveries: the egress proxy cannot be reached, or refuses.',
+    },
+  ]);
+});
+
 it.each([
   [undefined, 'good', 'No delivery is overdue.'],
   [10, 'good', 'No delivery is late. The oldest due delivery has waited 10 s.'],

@@ -40,6 +40,7 @@ export function healthOf(overview: Overview, now: number): Health {
   const findings = [
     backlogFinding(overview),
     workersFinding(overview),
+    holdFinding(overview),
     apisFinding(overview),
     redisFinding(overview),
     storageFinding(overview, now),
@@ -95,6 +96,29 @@ function workersFinding({ workers }: Overview): Finding {
   }
   const advice = 'The others take over what it was sending.';
   return silenceOf('worker', alive, workers.length, advice);
+}
+
+const HOLDS: Record<NonNullable<Overview['workers'][number]['hold']>['cause'], string> = {
+  unreachable: 'no target answers',
+  proxy: 'the egress proxy cannot be reached, or refuses',
+  resolver: 'no resolver of names answers',
+  network: 'the host has no route, no permission or no network',
+  resources: 'the host lacks file descriptors, memory or ports',
+};
+
+/** A fault on our own side keeps a worker from sending. */
+function holdFinding({ workers }: Overview): Finding | undefined {
+  const alive = workers.filter(isAlive);
+  const holds = alive.flatMap(({ hold }) => hold ?? []);
+  const [first] = holds;
+  if (!first) return undefined;
+  const which = alive.length === 1 ? 'The worker' : `${holds.length} of ${alive.length} workers`;
+  return {
+    tone: 'bad',
+    check: 'Deliveries held',
+    text: `${which} ${holds.length === 1 ? 'holds its' : 'hold their'} deliveries: ${HOLDS[first.cause]}.`,
+    advice: 'No attempt is used up meanwhile. When a target answers, everything is sent.',
+  };
 }
 
 function apisFinding({ apis }: Overview): Finding {

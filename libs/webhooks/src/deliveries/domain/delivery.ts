@@ -37,6 +37,8 @@ export interface Delivery {
   attempts: number;
   lastAttempt?: LastAttempt;
   nextAttemptAt?: Date;
+  /** It is due, and waits for our own network: no worker reaches a target. */
+  waitsFor?: 'hold';
   createdAt: Date;
   completedAt?: Date;
   test: boolean;

@@ -94,6 +94,13 @@ export const DeliveryView = viewOf<Delivery>()('Delivery', {
         'it is due, and waits for the pace of its subscription or for a free slot.',
     ),
   ),
+  waitsFor: optional(
+    schema.choice(
+      'What it waits for, if that is not its target, its schedule or its subscription. `hold`: our own network reaches no ' +
+        'target. It is sent once that has ended, and no attempt is used up.',
+      ['hold'],
+    ),
+  ),
   createdAt: schema.time('When the event was accepted.'),
   completedAt: optional(schema.time('When it ended.')),
   test: schema.flag('Whether it was asked for as a test.', false),

@@ -1,5 +1,5 @@
 import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
-import { type RowOf, statement, withoutNulls } from '#libs/runtime';
+import { ALL_WORKERS_HOLD, type RowOf, statement, withoutNulls } from '#libs/runtime';
 import type { AttemptError, Delivery, LastAttempt } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
 import { notificationBody } from '../domain/notification-body.js';
@@ -82,6 +82,9 @@ export function shown({ ofEvent, ofAttempts }: Bounds, from = 'deliveries', colu
       WHEN NOT w.paused
         THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
     END AS "nextAttemptAt",
+    CASE WHEN ${SHOWN_STATE} = 'pending' AND NOT ${IS_LEASED} AND d.next_attempt_at <= now()
+      AND ${ALL_WORKERS_HOLD} THEN 'hold'
+    END AS "waitsFor",
     d.created_at AS "createdAt", ${END}, coalesce(e.test, false) AS test
   FROM ${from} d
   ${WITH_SUBSCRIPTION}

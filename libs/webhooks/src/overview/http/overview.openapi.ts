@@ -1,4 +1,5 @@
 import { describeRoutes, NEWEST_PAGE, schema } from '#libs/http';
+import { HOLD_CAUSES } from '#libs/kernel';
 import { ACCOUNT_SORTS } from '../accounts.js';
 import { AccountLoadView } from './account-load.view.js';
 import { OverviewController } from './overview.controller.js';
@@ -44,6 +45,18 @@ const OverviewSchema = schema.named(
         schema.object({
           ...PROCESS,
           inFlight: schema.integer('Deliveries that it was attempting then.', 3),
+          hold: optional({
+            ...schema.object({
+              cause: schema.choice(
+                'No target answers (`unreachable`); the egress proxy or the resolver cannot be reached; its host has no ' +
+                  '`network`; or it lacks `resources`.',
+                HOLD_CAUSES,
+              ),
+              since: schema.time('Since when.'),
+            }),
+            description:
+              'Why it holds its deliveries: a fault on our own side. It tries one delivery a second.',
+          }),
         }),
       ),
     ),

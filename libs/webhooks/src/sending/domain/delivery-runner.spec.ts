@@ -1,11 +1,13 @@
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DeliveryRunner, type RunResult } from './delivery-runner.js';
+import { Hold } from './hold.js';
 import { DeliverySlots } from './delivery-slots.js';
 import {
   aLeasedDelivery,
   CircuitBreakerSpy,
   job,
+  NoHolds,
   NoTrace,
   PendingSpy,
   settings,
@@ -25,6 +27,7 @@ let circuitBreaker: CircuitBreakerSpy;
 let activity: FakeActivity;
 let slots: DeliverySlots;
 let runner: DeliveryRunner;
+let hold: Hold;
 beforeEach(() => {
   pending = new PendingSpy();
   target = new TargetSpy();
@@ -32,7 +35,8 @@ beforeEach(() => {
   activity = new FakeActivity();
   slots = new DeliverySlots(AT_ONCE, 1);
   const trace = new NoTrace();
-  runner = new DeliveryRunner(pending, target, circuitBreaker, trace, activity, settings);
+  hold = new Hold(new NoHolds());
+  runner = new DeliveryRunner(pending, target, circuitBreaker, trace, activity, settings, hold);
   pending.leased = aLeasedDelivery();
 });
 
@@ -396,4 +400,44 @@ it('makes no attempt of a call that fails on our own side', async () => {
   } finally {
     vi.useRealTimers();
   }
+});
+
+describe('when five hosts that were healthy do not answer', () => {
+  const of = (host: string, id: string) => {
+    const delivery = aLeasedDelivery({ id, webhookId: host });
+    const openTarget = () => ({
+      ...delivery.subscription.openTarget(),
+      url: `http://${host}.example/`,
+    });
+    return { ...delivery, subscription: { ...delivery.subscription, openTarget } };
+  };
+
+  it.each(['refused', 'timeout', 'reset', 'dns'] as const)(
+    'books two attempts that end with %s, and releases the other deliveries',
+    async (error) => {
+      target.answer = { error };
+      await Promise.all(['a', 'b', 'c', 'd', 'e'].map((host) => runClaimed(of(host, host))));
+      expect(pending.recorded.map(({ id }) => id)).toEqual(['a', 'b']);
+      expect(pending.released.sort()).toEqual(['c', 'd', 'e']);
+      expect(circuitBreaker.told).toHaveLength(2);
+      expect(slots.free).toBe(AT_ONCE);
+    },
+  );
+
+  it.each(['tls', 'protocol', 'blocked'] as const)(
+    'books all that end with %s, which is no silence',
+    async (error) => {
+      target.answer = { error };
+      await Promise.all(['a', 'b', 'c', 'd', 'e'].map((host) => runClaimed(of(host, host))));
+      expect(pending.recorded).toHaveLength(5);
+    },
+  );
+
+  it('then calls one a second, and releases the others uncalled', async () => {
+    for (const host of ['a', 'b', 'c', 'd', 'e']) hold.failedOnOurSide(host, 'network');
+    await Promise.all(['a', 'b', 'c'].map((host) => runClaimed(of(host, host))));
+    expect(target.requests.map(({ url }) => url)).toEqual(['http://a.example/']);
+    expect(pending.released.sort()).toEqual(['b', 'c']);
+    expect(hold.isOn).toBe(false);
+  });
 });

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { LoopPacer } from '#libs/kernel';
-import type { Attempt } from '../../deliveries/domain/delivery.js';
+import type { Attempt, AttemptError } from '../../deliveries/domain/delivery.js';
 import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
 import { CircuitBreaker, verdictOf } from './circuit-breaker.js';
 import type { Slot } from './delivery-slots.js';
+import { Hold } from './hold.js';
 import { notificationBody } from '../../deliveries/domain/notification-body.js';
 import {
   type Conclusion,
@@ -19,6 +20,7 @@ import { signatureHeaders } from '../../subscriptions/domain/signing-key.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import {
   attemptPhases,
+  ownFaultOf,
   shownRequest,
   type TargetAnswer,
   TargetClient,
@@ -41,6 +43,10 @@ export type RunResult =
 const BODY_MS = 1_000;
 /** Time that a delivery may wait here for its call, plus time to record the outcome. */
 const SPARE_MS = 3_000;
+/** Of it, the time to record the outcome. */
+const RECORD_MS = 1_000;
+/** Errors that may be our own network's; after the others, the host has answered something, or was not called. */
+const SILENCE: readonly AttemptError[] = ['dns', 'refused', 'reset', 'timeout'];
 /**
  * How long a delivery keeps its slot after its call failed on our own side, so that a host without resources makes
  * fewer calls, and how long after it was claimed it is due again, in ms.
@@ -77,6 +83,7 @@ export class DeliveryRunner {
     private readonly trace: AttemptTrace,
     private readonly activity: Activity,
     private readonly settings: DeliverySettings,
+    private readonly hold: Hold,
   ) {}
 
   /** Runs a job from the queue, and releases the slot that was reserved for it. */
@@ -108,7 +115,8 @@ export class DeliveryRunner {
   private async mayStart(delivery: LeasedDelivery, slot: Slot): Promise<boolean> {
     const needed = this.timeoutOf(delivery) + BODY_MS + SPARE_MS;
     if (delivery.leaseEnds - performance.now() < needed) return false;
-    return slot.start(delivery.leasedAt);
+    if (!(await slot.start(delivery.leasedAt))) return false;
+    return !this.hold.isOn || this.hold.allows(hostOf(delivery.subscription.openTarget().url));
   }
 
   private async release(delivery: LeasedDelivery): Promise<RunResult> {
@@ -119,6 +127,7 @@ export class DeliveryRunner {
   private async attempt(delivery: LeasedDelivery, slot: Slot): Promise<RunResult> {
     await this.pacer.next(delivery.event.accountId);
     const attempt = await this.send(delivery, slot);
+    if (!attempt) return this.release(delivery);
     const verdict = verdictOf(attempt, delivery.immediate);
     // Before recording the outcome, because the next probe may start once it is recorded.
     if (await this.isBlockedBy(delivery, verdict)) slot.block();
@@ -160,7 +169,8 @@ export class DeliveryRunner {
     await this.pending.release(delivery, delayMs).catch(() => undefined);
   }
 
-  private async send(delivery: LeasedDelivery, slot: Slot): Promise<Attempt> {
+  /** @returns undefined if the call got no answer and that is our own fault, which is no attempt */
+  private async send(delivery: LeasedDelivery, slot: Slot): Promise<Attempt | undefined> {
     const { subscription, event } = delivery;
     const at = delivery.takenAt;
     const { name, payload } = subscription;
@@ -183,6 +193,7 @@ export class DeliveryRunner {
     const { accountId } = event;
     const call = { accountId, url: target.url, headers, body, timeoutMs };
     const answer = await this.call(delivery, slot, call);
+    if (!answer) return undefined;
     const request = shownRequest(target, ours);
     const phases = attemptPhases(delivery, start, answer.phases);
     return { number: delivery.attempt, at, ...answer, request, phases };
@@ -193,17 +204,34 @@ export class DeliveryRunner {
     delivery: LeasedDelivery,
     slot: Slot,
     request: TargetRequest,
-  ): Promise<TargetAnswer> {
+  ): Promise<TargetAnswer | undefined> {
+    const host = hostOf(request.url);
     try {
       const answer = await this.target.post(request);
+      if (await this.isOurs(delivery, host, answer)) return undefined;
       slot.end({ durationMs: answer.durationMs, answered: answer.status !== undefined });
       return answer;
     } catch (error) {
+      const cause = ownFaultOf(error);
+      if (cause !== undefined) this.hold.failedOnOurSide(host, cause);
       await new Promise((resolve) => setTimeout(resolve, OWN_FAULT.keepsSlotMs));
       slot.release();
       await this.releaseLater(delivery, OWN_FAULT.dueInMs);
       throw error;
     }
+  }
+
+  /** Whether our own network is the reason why there was no answer. Resolves once that is known. */
+  private async isOurs(
+    { subscription, leaseEnds }: LeasedDelivery,
+    host: string,
+    { status, error }: TargetAnswer,
+  ): Promise<boolean> {
+    if (status !== undefined) this.hold.answered(host);
+    if (error === undefined || !SILENCE.includes(error)) return false;
+    const wasHealthy = subscription.health.failingMs === null;
+    const waitsUntil = leaseEnds - RECORD_MS;
+    return (await this.hold.unanswered({ host, wasHealthy, waitsUntil })) === 'ours';
   }
 
   /** Reports the verdict. @returns whether the subscription is now blocked or off */
@@ -220,6 +248,10 @@ export class DeliveryRunner {
   private timeoutOf({ subscription }: LeasedDelivery): number {
     return subscription.retry?.timeoutMs ?? this.settings.timeoutMs;
   }
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname;
 }
 
 /** The delivery as if its schedule had been restarted during the attempt. */

@@ -179,7 +179,7 @@ it('gives a slow subscription one slot at a time', async () => {
 
 it('treats a subscription as slow once a call has hung for a second', async () => {
   let now = 0;
-  const slots = new DeliverySlots(8, 4, () => now);
+  const slots = new DeliverySlots(8, 4, undefined, () => now);
   for (let id = 0; id < 4; id += 1) {
     const [slot] = acquire(slots, `hanging-${id}`, `account-${id}`);
     await start(slot);
@@ -296,7 +296,7 @@ it('starts a waiting delivery when a call fails on our own side, and does not ju
 
 it('takes back a slot although its clock fails', async () => {
   let fails = false;
-  const slots = new DeliverySlots(8, 4, () => {
+  const slots = new DeliverySlots(8, 4, undefined, () => {
     if (fails) throw new Error('no clock');
     return 0;
   });

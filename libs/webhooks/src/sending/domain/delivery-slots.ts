@@ -1,5 +1,6 @@
 import { LRUCache } from '#libs/kernel';
 import { type Call, CallLimiter } from './call-limiter.js';
+import type { Hold } from './hold.js';
 
 /** Limit of an account's slots, as a multiple of the free slots. */
 const ACCOUNT_SHARE = 2;
@@ -15,6 +16,10 @@ const SLOW_SHARE = 1 / 2;
 const IMMEDIATE_SHARE = 1 / 8;
 /** How many recently called subscriptions without a slot are remembered. */
 const REMEMBERED = 10_000;
+
+/** What slots ask of a {@link Hold}. */
+type Admission = Pick<Hold, 'isOn' | 'admits' | 'whileOn'>;
+const NO_HOLD: Admission = { isOn: false, admits: () => true, whileOn: () => undefined };
 
 /** Whose delivery needs a slot. */
 export interface SlotOwner {
@@ -126,28 +131,41 @@ export class DeliverySlots {
   /**
    * @param total maximum of calls in flight
    * @param bound maximum of calls in flight to one subscription
+   * @param hold while it is on, slots are given to probes alone
    */
   constructor(
-    private readonly total: number,
+    readonly total: number,
     private readonly bound: number,
+    private readonly hold: Admission = NO_HOLD,
     private readonly now: () => number = () => performance.now(),
   ) {
     this.spare = Math.floor(total * RESERVE);
+    hold.whileOn(() => this.admit());
   }
 
   get free(): number {
     return this.total - this.taken;
   }
 
-  /** Acquires up to `most` slots; for a slow subscription, or for immediate deliveries, at most one. */
+  get used(): number {
+    return this.taken;
+  }
+
+  /** Whether slots are given to probes alone. */
+  get isHeld(): boolean {
+    return this.hold.isOn;
+  }
+
+  /** Acquires up to `most` slots; for a slow subscription, for immediate deliveries, or as a probe, at most one. */
   acquire(owner: SlotOwner, most = 1): Slot[] {
-    return this.assignments(owner, most).map((assignment) => new Slot(this, assignment));
+    if (!this.isHeld) return this.slotsFor(owner, most);
+    return this.hold.admits() ? this.slotsFor(owner, 1) : [];
   }
 
   /** Takes a slot for a delivery whose subscription is not yet known. Waits until one is free. */
   async reserve(): Promise<Slot> {
-    if (this.free <= 0) await new Promise<void>((resolve) => this.reserving.push(resolve));
-    else this.taken += 1;
+    if (this.hasRoom) this.taken += 1;
+    else await new Promise<void>((resolve) => this.reserving.push(resolve));
     return new Slot(this);
   }
 
@@ -184,6 +202,14 @@ export class DeliverySlots {
     if (assignment) this.count(assignment, -1);
     this.taken -= 1;
     this.admit();
+  }
+
+  private get hasRoom(): boolean {
+    return this.free > 0 && this.hold.admits();
+  }
+
+  private slotsFor(owner: SlotOwner, most: number): Slot[] {
+    return this.assignments(owner, most).map((assignment) => new Slot(this, assignment));
   }
 
   private assignments(owner: SlotOwner, most: number): Assignment[] {
@@ -266,7 +292,7 @@ export class DeliverySlots {
 
   /** Gives free slots to deliveries that wait for one. */
   private admit(): void {
-    while (this.free > 0 && this.reserving.length > 0) {
+    while (this.reserving.length > 0 && this.hasRoom) {
       this.taken += 1;
       this.reserving.shift()!();
     }

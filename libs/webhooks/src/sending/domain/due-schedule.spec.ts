@@ -43,6 +43,15 @@ it('picks only due work', () => {
   expect([schedule.dueInMs, all()]).toEqual([0, ['later']]);
 });
 
+it('says how long the oldest due work has waited that meets a condition', () => {
+  expect(schedule.longestWaitMs(() => true)).toBe(0);
+  schedule.add(work('slow', { dueInMs: -82_000 }));
+  schedule.add(work('quick', { dueInMs: -3_000 }));
+  schedule.add(work('later', { dueInMs: 500 }));
+  expect(schedule.longestWaitMs(() => true)).toBe(82_000);
+  expect(schedule.longestWaitMs(({ webhookId }) => webhookId !== 'slow')).toBe(3_000);
+});
+
 it('serves accounts round-robin, and then their subscriptions', () => {
   for (const id of ['1', '2', '3']) schedule.add(work(id, { accountId: 'many' }));
   schedule.add(work('one', { accountId: 'few' }));

@@ -91,6 +91,16 @@ export class DueSchedule {
     return this.due.size > 0 ? 0 : Math.max(0, this.nextDueAt - this.now());
   }
 
+  /** How long the oldest due work that meets a condition has waited, in ms; 0 without such work. */
+  longestWaitMs(counts: (work: SlotOwner) => boolean): number {
+    const now = this.now();
+    let oldest = now;
+    for (const entry of this.entries.values()) {
+      if (entry.dueAt < oldest && counts(entry)) oldest = entry.dueAt;
+    }
+    return now - oldest;
+  }
+
   /** The days with known waiting deliveries. */
   days(): Set<number> {
     return new Set([...this.entries.values()].map(({ day }) => day));

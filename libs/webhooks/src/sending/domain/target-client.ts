@@ -1,3 +1,4 @@
+import { OWN_FAULTS, type OwnFault } from '#libs/kernel';
 import type { Attempt, AttemptPhases, SentRequest } from '../../deliveries/domain/delivery.js';
 import { MASK, shownTargetUrl } from '../../subscriptions/domain/target-url.js';
 import type { LeasedDelivery, OpenTarget } from './pending-deliveries.js';
@@ -22,9 +23,16 @@ export type TargetAnswer = Omit<Attempt, 'number' | 'at' | 'request' | 'phases'>
 export abstract class TargetClient {
   /**
    * Every answer, and a missing one, is an outcome.
-   * @throws what fails on our own side, such as a lack of file descriptors: it says nothing about the target
+   * @throws what fails on our own side, such as a lack of file descriptors, with the name of the `fault`: it says
+   * nothing about the target
    */
   abstract post(request: TargetRequest): Promise<TargetAnswer>;
+}
+
+/** The name of the fault if a {@link TargetClient} failed on our own side. */
+export function ownFaultOf(error: unknown): OwnFault | undefined {
+  const { fault } = error as { fault?: unknown };
+  return OWN_FAULTS.find((one) => one === fault);
 }
 
 /** A request as its customer may see it: credentials, and values of the customer's own headers, are masked. */

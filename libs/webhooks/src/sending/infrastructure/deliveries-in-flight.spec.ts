@@ -6,12 +6,14 @@ import {
   aLeasedDelivery,
   CircuitBreakerSpy,
   job,
+  NoHolds,
   NoTrace,
   PendingSpy,
   settings,
   TargetSpy,
 } from '../domain/delivery-runner.fake.js';
 import { CallLimiter } from '../domain/call-limiter.js';
+import { Hold } from '../domain/hold.js';
 import { DeliverySlots } from '../domain/delivery-slots.js';
 import { type LeasedDelivery, RefusedOutcomeError } from '../domain/pending-deliveries.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
@@ -49,7 +51,8 @@ beforeEach(() => {
   counter = { count: () => undefined };
   logged = [];
   slots = new DeliverySlots(AT_ONCE, 1);
-  runner = new DeliveryRunner(pending, target, circuitBreaker, trace, activity, settings);
+  const hold = new Hold(new NoHolds());
+  runner = new DeliveryRunner(pending, target, circuitBreaker, trace, activity, settings, hold);
   inFlight = new DeliveriesInFlight(
     metrics as unknown as DeliveryMetrics,
     counter as unknown as AttemptCounter,

@@ -70,6 +70,12 @@ export class DueDeliveries {
     await this.claiming;
   }
 
+  /** How long the oldest due delivery has waited that a free slot could start, in ms: its subscription has room. */
+  longestStartableMs(): number {
+    if (this.slots.isHeld) return 0;
+    return this.schedule.longestWaitMs(({ webhookId }) => this.slots.wantsMore(webhookId));
+  }
+
   /** Schedules a delivery that this worker has run, if it is due again: at once, or for a retry. */
   addRetry(result: RunResult | undefined): void {
     if (result?.outcome === 'released') {

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
+import { eventually } from '#tools/eventually';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { type Client, clientOf } from '../support/http.js';
+import { startApi, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import type { ServiceProcess } from '../support/service-process.js';
+
+const HOSTS = ['127.0.1.1', '127.0.1.2', '127.0.1.3', '127.0.1.4', '127.0.1.5', '127.0.1.6'];
+
+let database: TestDatabase;
+let api: ServiceProcess;
+let worker: ServiceProcess;
+let receivers: Receiver[];
+let platform: Client;
+let client: Client;
+let accountId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const environment = { DATABASE_URL: database.url, DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
+  [api, worker] = await Promise.all([startApi(environment), startWorker(environment)]);
+  const owner = await createUser(database, 'owner');
+  accountId = owner.id;
+  client = clientOf(api.url, owner.auth);
+  platform = clientOf(api.url, (await createUser(database, 'switch', 'platform')).auth);
+  receivers = await Promise.all(
+    HOSTS.map((address) => startReceiver((_, response) => response.writeHead(200).end(), address)),
+  );
+  for (const { url } of receivers) {
+    const body = { event: 'cdrCreated', resource: 'all', targetUrl: url };
+    expect((await client.post('/v1/webhooks', body)).status).toBe(200);
+  }
+});
+afterAll(async () => {
+  await Promise.all([api.stop(), worker.stop()]);
+  await Promise.all(receivers.map((receiver) => receiver.close()));
+  await database.drop();
+});
+
+const report = async () => {
+  const body = { accountId, event: 'cdrCreated', resource: 'call', data: {} };
+  expect((await platform.post('/v1/events', body)).status).toBe(202);
+};
+const deliveries = async (query: string) =>
+  (await client.get(`/v1/deliveries?limit=100&${query}`)).json<Schemas['Delivery'][]>();
+const health = async () => {
+  const answer = await fetch(`${worker.url}/health/ready`);
+  return { code: answer.status, ...((await answer.json()) as { hold?: string }) };
+};
+
+it('holds deliveries when every host fails at once, says so, and sends all of them afterwards', async () => {
+  await report();
+  await eventually(
+    () => deliveries('state=succeeded'),
+    ({ length }) => length === HOSTS.length,
+  );
+  for (const receiver of receivers) receiver.answering = (_, response) => response.destroy();
+  await report();
+  await report();
+
+  const held = await eventually(health, ({ hold }) => hold !== undefined);
+  expect(held).toMatchObject({ code: 200, status: 'up', hold: 'unreachable' });
+  const overview = await eventually(
+    async () => (await platform.get('/v1/overview')).json<Schemas['Overview']>(),
+    ({ workers }) => workers.some(({ hold }) => hold),
+    { ms: 20_000 },
+  );
+  expect(overview.workers).toMatchObject([{ hold: { cause: 'unreachable' } }]);
+  const waiting = await eventually(
+    () => deliveries('state=pending'),
+    (shown) => shown.filter(({ waitsFor }) => waitsFor === 'hold').length >= 10,
+  );
+  expect(waiting).toHaveLength(2 * HOSTS.length);
+  expect(waiting.filter(({ attempts }) => attempts > 0).length).toBeLessThanOrEqual(2);
+  const webhooks = (await client.get('/v1/webhooks?scope=all')).json<Schemas['Webhook'][]>();
+  expect(webhooks.filter(({ health }) => health?.state === 'open')).toEqual([]);
+
+  for (const receiver of receivers) {
+    receiver.answering = (_, response) => response.writeHead(200).end();
+  }
+  const sent = await eventually(
+    () => deliveries('state=succeeded'),
+    // The first two attempts were booked, and their deliveries are retried by the schedule.
+    ({ length }) => length >= 3 * HOSTS.length - 2,
+    { ms: 30_000 },
+  );
+  expect(sent.filter((one) => one.waitsFor)).toEqual([]);
+  expect(await health()).not.toHaveProperty('hold');
+});
