@@ -556,7 +556,7 @@ export interface paths {
         put?: never;
         /**
          * Replay deliveries
-         * @description Starts finished deliveries of a subscription anew, oldest first: the same ids, a full schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends what the subscription was not told of instead, as if each event were sent by hand.
+         * @description Starts finished deliveries of a subscription anew, oldest first: the same ids, a full schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends what the subscription was not told of instead, as if each event were sent by hand. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
          */
         post: operations["replaysStart"];
         delete?: never;
@@ -576,7 +576,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver many again
-         * @description Starts the finished deliveries of the account that the filters select anew, oldest first for each subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out.
+         * @description Starts the finished deliveries of the account that the filters select anew, oldest first for each subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
          */
         post: operations["replaysRedeliver"];
         delete?: never;
@@ -596,7 +596,7 @@ export interface paths {
         put?: never;
         /**
          * Send many now
-         * @description Makes the waiting deliveries of the account that the filters select due at once, with their schedules kept, and starts the finished ones anew, oldest first for each subscription. Those of a subscription that is paused, held or has an open circuit wait until it no longer is. Tests, and deliveries of subscriptions that are off or deleted, are left out.
+         * @description Makes the waiting deliveries of the account that the filters select due at once, with their schedules kept, and starts the finished ones anew, oldest first for each subscription. Those of a subscription that is paused, held or has an open circuit wait until it no longer is. Tests, and deliveries of subscriptions that are off or deleted, are left out. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
          */
         post: operations["replaysSend"];
         delete?: never;

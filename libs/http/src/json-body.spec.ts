@@ -20,7 +20,11 @@ class ThingDto {
 const config = readConfig({ DATABASE_URL: 'postgres://unused' });
 
 /** Reads a body as a {@link ThingDto}. */
-function read(text: string, headers: Record<string, string> = {}): Promise<object> {
+function read(
+  text: string,
+  headers: Record<string, string> = {},
+  dto: new () => object = ThingDto,
+): Promise<object> {
   const bytes = Buffer.from(text);
   const all = {
     'content-type': 'application/json',
@@ -29,12 +33,16 @@ function read(text: string, headers: Record<string, string> = {}): Promise<objec
   };
   const request = Object.assign(Readable.from([bytes]), { method: 'POST', headers: all, config });
   const getRequest = () => request as unknown as Request;
-  return dtoBody(ThingDto, { switchToHttp: () => ({ getRequest }) } as ExecutionContext);
+  return dtoBody(dto, { switchToHttp: () => ({ getRequest }) } as ExecutionContext);
 }
 
-async function faultsIn(text: string, headers?: Record<string, string>): Promise<string[]> {
+async function faultsIn(
+  text: string,
+  headers?: Record<string, string>,
+  dto?: new () => object,
+): Promise<string[]> {
   try {
-    await read(text, headers);
+    await read(text, headers, dto);
     return [];
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
@@ -73,4 +81,18 @@ it('names unknown members in strict handling, and takes the last of repeated one
     'nam not_allowed',
     '__proto__ not_allowed',
   ]);
+});
+
+it('refuses members that a DTO names, unless they are null', async () => {
+  class RefusingDto extends ThingDto {
+    static readonly refused = ['contains'];
+  }
+  const strict = { prefer: 'handling=strict' };
+  for (const headers of [{}, strict]) {
+    const text = '{"name":"x","contains":"+1407"}';
+    expect(await faultsIn(text, headers, RefusingDto)).toEqual(['contains not_allowed']);
+  }
+  const many = `{${names(2_000)},"name":"x","contains":"y"}`;
+  expect(await faultsIn(many, {}, RefusingDto)).toEqual(['contains not_allowed']);
+  expect(await faultsIn('{"name":"x","contains":null}', {}, RefusingDto)).toEqual([]);
 });

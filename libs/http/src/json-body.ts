@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import type { Request } from 'express';
 import {
+  faultAt,
   type FieldFault,
   isEmptyArray,
   type JsonReader,
@@ -31,26 +32,40 @@ async function bodyWithin(
 ): Promise<object> {
   const request = context.switchToHttp().getRequest<Request>();
   const readBody = await jsonPieces(limit, context);
-  const { body, faults } = await readBody((json) => givenBody(json, fieldsOf(dto)));
+  const { body, faults } = await readBody((json) => givenBody(json, dto));
   const isPost = request.method === 'POST';
   const unknown = isStrict(request) ? unknownMembers(body, bodySchemaOf(dto, isPost)) : [];
-  return validDto(dto, body, isPost, configOf(request), [...faults, ...unknown]);
+  const others = unknown.filter(({ field }) => !faults.some((fault) => fault.field === field));
+  return validDto(dto, body, isPost, configOf(request), [...faults, ...others]);
+}
+
+/** A DTO may name members to refuse, if a request means more without them. Other members that it does not have are ignored. */
+interface Refusing {
+  readonly refused?: readonly string[];
 }
 
 /** No valid object or array is longer, but for those that are kept as text. To parse one takes up to 2 ms. */
 const MAX_NESTED_BYTES = 64 << 10;
 
+const NO_FILTER = { code: 'not_allowed', says: 'is no filter here' } as const;
+
 /** Reads a body. Of unknown members, only some names are kept. */
 function* givenBody(
   json: JsonReader,
-  fields: ReadonlyMap<string, FieldDescription>,
+  dto: (new () => object) & Refusing,
 ): Steps<{ body: Record<string, unknown>; faults: FieldFault[] }> {
-  const { parts } = yield* json.members(fields);
+  const fields = fieldsOf(dto);
+  const refused = new Set(dto.refused);
+  const { parts } = yield* json.members(new Set([...fields.keys(), ...refused]));
   const faults: FieldFault[] = [];
   const members = Array.from(parts, ([name, part]): [string, unknown] => {
     const field = fields.get(name);
-    if (!field) return [name, undefined];
+    if (!field && !refused.has(name)) return [name, undefined];
     const text = json.textOf(part);
+    if (!field) {
+      if (text !== 'null') faults.push(faultAt(name, NO_FILTER));
+      return [name, undefined];
+    }
     if (field.raw === true) return [name, new RawJson(text)];
     const isNested = text.startsWith('{') || text.startsWith('[');
     if (!isNested || part.end - part.start <= MAX_NESTED_BYTES) return [name, JSON.parse(text)];

@@ -74,7 +74,6 @@ SELECT id, kind, version, started_at AS "startedAt", seen_at AS "seenAt", in_fli
   extract(epoch FROM now() - seen_at)::float8 AS "silentS"
 FROM processes ORDER BY kind, started_at, id`);
 
-
 export type Process = Omit<ProcessRow, 'silentS' | 'holdCause' | 'holdSince'> & {
   isAlive: boolean;
   hold?: HoldShown;

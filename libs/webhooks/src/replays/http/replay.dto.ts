@@ -66,8 +66,13 @@ function rangeOf(dto: { since: string; until?: string }): Pick<ReplayFilter, 'si
   return { since: parseTime(dto.since)!, ...given({ until: timeOf(dto.until) }) };
 }
 
+/** Filters of the list of deliveries that select nothing to send. If they were ignored, more would be sent than was meant. */
+const LIST_FILTERS = ['contains', 'producerId', 'accountId'];
+
 /** `POST /v1/webhooks/:id/replay` */
 export class ReplayRequestDto {
+  static readonly refused = ['state', 'event', 'applicationId', 'status', ...LIST_FILTERS];
+
   @IsSince()
   since!: string;
 
@@ -122,6 +127,8 @@ function selection<State extends SendableState>(of: {
   example: State;
 }) {
   abstract class SelectionDto {
+    static readonly refused = LIST_FILTERS;
+
     /** Declared by each DTO, because its faults come first. */
     abstract since: string;
 

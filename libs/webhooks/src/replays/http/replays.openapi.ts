@@ -14,6 +14,8 @@ const FINISHED = describeError(
   'The replay is completed: there is nothing left to cancel.',
 );
 
+const OTHER_FILTERS = 'It refuses other filters of `GET /v1/deliveries`, such as `contains`.';
+
 /** The replays' part of the API description. */
 export const replaysRoutes = describeRoutes(ReplaysController, {
   tag: 'Deliveries',
@@ -26,7 +28,8 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       about:
         'Starts finished deliveries of a subscription anew, oldest first: the same ids, a full ' +
         'schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends ' +
-        'what the subscription was not told of instead, as if each event were sent by hand.',
+        'what the subscription was not told of instead, as if each event were sent by hand. ' +
+        OTHER_FILTERS,
       path: {
         id: { about: 'The id of a webhook subscription.', schema: schema.numericId('', '4711') },
       },
@@ -49,7 +52,8 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       summary: 'Deliver many again',
       about:
         'Starts the finished deliveries of the account that the filters select anew, oldest first for each ' +
-        'subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out.',
+        'subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out. ' +
+        OTHER_FILTERS,
       examples: {
         smallest: { since: '2026-01-31T00:00:00Z' },
         everything: {
@@ -74,7 +78,8 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
         'Makes the waiting deliveries of the account that the filters select due at once, with their schedules kept, ' +
         'and starts the finished ones anew, oldest first for each subscription. Those of a subscription that is ' +
         'paused, held or has an open circuit wait until it no longer is. Tests, and deliveries of subscriptions that ' +
-        'are off or deleted, are left out.',
+        'are off or deleted, are left out. ' +
+        OTHER_FILTERS,
       examples: {
         smallest: { since: '2026-01-31T00:00:00Z' },
         everything: {
