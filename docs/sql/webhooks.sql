@@ -1160,6 +1160,9 @@ SELECT s.replay_id AS id, r.state IS DISTINCT FROM 'running' AS "hasEnded"
 FROM step s LEFT JOIN LATERAL (SELECT state FROM replays WHERE id = s.replay_id LIMIT 1) r ON true
 ORDER BY s.number;
 
+-- NOTE_FEATURES
+INSERT INTO features (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING;
+
 -- OLDEST_DUE(…), prepared as pending.oldest-due.20454
 WITH RECURSIVE step AS (
   (SELECT webhook_id, next_attempt_at, 1 AS number FROM deliveries

@@ -40,6 +40,16 @@ async function waiting(kind: 'api' | 'worker', environment = {}) {
 
 // The API and the worker wait in the same way, but each reads the version with its own role.
 describe.each(['api', 'worker'] as const)('%s', (kind) => {
+  it('does not start on a database with features in use that it does not know, and names them', async () => {
+    await database.query("INSERT INTO features VALUES ('filter'), ('teleport')");
+    const started = await launch(kind, { DATABASE_URL: database.url });
+    expect(await started.exited).toBe('exited with code 1');
+    const [fatal] = started.log().filter(({ level }) => level === 'fatal');
+    expect(fatal?.msg).toContain(
+      'the database uses features that this version does not know, and would ignore: "teleport".',
+    );
+  });
+
   it('waits for migrate on an empty database, and says so once', async () => {
     await database.query('DROP SCHEMA public CASCADE');
     await database.query('CREATE SCHEMA public');

@@ -30,6 +30,8 @@ export interface DatabaseSchema {
    * from PUBLIC. A migration must come with it if processes cannot work before `migrate` has run.
    */
   script?: (config: Config) => string;
+  /** What this version knows of the features that the table of that name may list as used. */
+  features?: readonly string[];
 }
 
 /**

@@ -58,6 +58,12 @@ const processLoads = migrationOf(
   'ALTER TABLE processes ADD COLUMN cpu_percent integer, ADD COLUMN memory_bytes bigint',
 );
 
+/** Features in use that a version has to know: without them it would ignore what customers have set. */
+const features = migrationOf(
+  'Features1764324000002',
+  'CREATE TABLE features (name text NOT NULL, CONSTRAINT features_pkey PRIMARY KEY (name))',
+);
+
 /** Why a worker holds its deliveries, and since when; null while it does not. */
 const processHolds = migrationOf(
   'ProcessHolds1764324000001',
@@ -67,10 +73,11 @@ const processHolds = migrationOf(
 const COUNTED = 'seen_at, in_flight, cpu_percent, memory_bytes, hold_cause, hold_since';
 
 export const runtimeSchema: DatabaseSchema = {
-  migrations: [initial, processes, processLoads, processHolds],
+  migrations: [initial, processes, processLoads, processHolds, features],
   tables: {
     // A process waits until its migrations are there.
     migrations: { api: 'SELECT', worker: 'SELECT' },
+    features: { api: 'SELECT, INSERT', worker: 'SELECT' },
     processes: {
       api: `SELECT, INSERT, DELETE, UPDATE (${COUNTED})`,
       worker: `SELECT, INSERT, DELETE, UPDATE (${COUNTED})`,

@@ -24,6 +24,12 @@ const CANNOT_READ =
 const UNVERIFIED =
   'the certificate of PostgreSQL is not verified: use sslmode=verify-full in DATABASE_URL';
 
+/** What this version knows. */
+interface Known {
+  migrations: readonly string[];
+  features: readonly string[];
+}
+
 /** Why a process waits before it starts. */
 export type WaitsFor = 'postgres' | 'schema';
 
@@ -31,7 +37,8 @@ export type WaitsFor = 'postgres' | 'schema';
  * Waits until the database has every migration that this version knows. It may have more, because
  * neighbouring versions can share a database.
  * @param waiting called before each wait, with what administrators may have to do
- * @throws the driver's error when a retry does not help, such as for a wrong password
+ * @throws the driver's error when a retry does not help, such as for a wrong password, and an error if the database
+ * uses a feature that this version does not know
  */
 export async function waitForSchema(
   config: Config,
@@ -39,9 +46,13 @@ export async function waitForSchema(
   log: Log,
   waiting: (reason: WaitsFor, why?: string) => Promise<void>,
 ): Promise<void> {
-  const known = [runtimeSchema, ...contexts].flatMap(({ migrations }) =>
-    migrations.map((migration) => new migration().name ?? ''),
-  );
+  const schemas = [runtimeSchema, ...contexts];
+  const known: Known = {
+    migrations: schemas.flatMap(({ migrations }) =>
+      migrations.map((migration) => new migration().name ?? ''),
+    ),
+    features: schemas.flatMap(({ features = [] }) => features),
+  };
   const { ssl } = postgresAddressOf(config.DATABASE_URL);
   if (ssl && ssl.rejectUnauthorized === false) log.warn({}, UNVERIFIED);
   const outages = new OutageLog('PostgreSQL', log);
@@ -78,7 +89,7 @@ export async function waitForSchema(
 /** Also logs what may be wrong with a database that lacks none. */
 async function missingMigrations(
   config: Config,
-  known: readonly string[],
+  { migrations, features }: Known,
   log: Log,
 ): Promise<string[]> {
   const options = dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, SILENCE_MS);
@@ -87,13 +98,27 @@ async function missingMigrations(
   try {
     const rows = await source.query<{ name: string }[]>('SELECT name FROM migrations');
     const executed = new Set(rows.map(({ name }) => name));
-    const missing = known.filter((name) => !executed.has(name));
-    if (missing.length === 0) await warnOfDoubts(source, config, log);
-    return missing;
+    const missing = migrations.filter((name) => !executed.has(name));
+    if (missing.length > 0) return missing;
+    await requireFeatures(source, features);
+    await warnOfDoubts(source, config, log);
+    return [];
   } catch (error) {
-    if (codeOf(error) === UNDEFINED_TABLE) return [...known];
+    if (codeOf(error) === UNDEFINED_TABLE) return [...migrations];
     throw error;
   } finally {
     await source.destroy();
   }
+}
+
+/** @throws Error with the features in use that this version does not know */
+async function requireFeatures(source: DataSource, known: readonly string[]): Promise<void> {
+  const used = await source.query<{ name: string }[]>('SELECT name FROM features ORDER BY name');
+  const unknown = used.map(({ name }) => name).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  const names = unknown.map((name) => `"${name}"`).join(', ');
+  throw new Error(
+    `the database uses features that this version does not know, and would ignore: ${names}. Run the version that ` +
+      'made use of them, or a later one',
+  );
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSchema } from '#libs/runtime';
 import { migrations } from './migrations.js';
+import { FEATURES } from '../subscriptions/infrastructure/features.js';
 import { functions } from './functions.js';
 
 export const webhooksSchema: DatabaseSchema = {
@@ -46,4 +47,5 @@ export const webhooksSchema: DatabaseSchema = {
     'deliver_missed(uuid,bigint,uuid[])': { worker: 'EXECUTE' },
   },
   script: functions,
+  features: FEATURES,
 };
