@@ -1,7 +1,7 @@
+import { groupBy } from '#libs/kernel';
 import type { FaultCase } from './fault-case.js';
 import { judge, type Verdict } from './history/checker.js';
 import { callOf, historyOf } from './history/collect.js';
-import { grouped } from './history/grouped.js';
 import type { Call, Violation } from './history/history.js';
 import type { Installation } from './installation.js';
 import type { Arrival } from './receiver.js';
@@ -71,7 +71,7 @@ export async function outcomeOf(
     broken: [],
     evidence: [],
   };
-  const rules = grouped(verdict.violations, ({ rule }) => rule);
+  const rules = groupBy(verdict.violations, ({ rule }) => rule);
   outcome.broken = [
     ...brokenOf(faultCase, outcome),
     ...[...rules].map(([rule, found]) => `${rule}: ${found.length}`),

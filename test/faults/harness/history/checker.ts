@@ -1,4 +1,4 @@
-import { grouped } from './grouped.js';
+import { groupBy } from '#libs/kernel';
 import type {
   Action,
   Call,
@@ -52,9 +52,9 @@ interface View extends Subscription {
 
 function viewsOf(history: History): View[] {
   const { subscriptions, harms } = history;
-  const deliveries = grouped(history.deliveries, ({ subscription }) => subscription);
-  const calls = grouped(history.calls, ({ delivery }) => delivery);
-  const attempts = grouped(history.attempts, ({ delivery }) => delivery);
+  const deliveries = groupBy(history.deliveries, ({ subscription }) => subscription);
+  const calls = groupBy(history.calls, ({ delivery }) => delivery);
+  const attempts = groupBy(history.attempts, ({ delivery }) => delivery);
   const actions = [...history.actions, ...goneAnswers(history)];
   return subscriptions.map((subscription) => {
     const own = deliveries.get(subscription.id) ?? [];
@@ -76,7 +76,7 @@ function timelinesOf(history: History, view: View, expected: Expectations): Time
   const { actions, sendings, target } = view;
   const { endedAt, harms } = history;
   const blocked = blockedSpans(actions, [...sendings.values()].flat(), harms);
-  const ofOne = grouped(
+  const ofOne = groupBy(
     history.actions.filter((action) => 'delivery' in action),
     ({ delivery }) => delivery,
   );
@@ -112,7 +112,7 @@ function goneAnswers({ calls, deliveries }: History): Action[] {
 /** Calls of deliveries that PostgreSQL does not have. A restore may have lost them. */
 function strangers({ deliveries, calls, harms }: History): Verdict {
   const ids = new Set(deliveries.map(({ id }) => id));
-  const unknown = grouped(
+  const unknown = groupBy(
     calls.filter(({ delivery }) => !ids.has(delivery)),
     ({ delivery }) => delivery,
   );
@@ -129,7 +129,7 @@ function strangers({ deliveries, calls, harms }: History): Verdict {
 
 /** Expects one delivery for each event that was accepted while the subscription was on, and none for others. */
 function wrongNumber({ accepted }: History, { id, deliveries, actions }: View): Violation[] {
-  const made = grouped(deliveries, ({ eventId }) => eventId);
+  const made = groupBy(deliveries, ({ eventId }) => eventId);
   const writes = writesOf(actions, { on: true, off: false });
   return accepted.flatMap(({ eventId, from, to }) => {
     const count = made.get(eventId)?.length ?? 0;
