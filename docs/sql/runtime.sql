@@ -1,7 +1,7 @@
 -- CHECK, prepared as database.check
 SELECT pg_is_in_recovery() AS "isStandby",
   (SELECT json_object_agg(name, current_setting(name)) FROM unnest(
-    '{DateStyle,array_nulls,extra_float_digits,default_transaction_isolation,synchronous_commit,session_replication_role,server_encoding,server_version,server_version_num,default_transaction_read_only,search_path}'::text[]
+    '{DateStyle,array_nulls,extra_float_digits,default_transaction_isolation,synchronous_commit,session_replication_role,server_encoding,server_version,server_version_num,default_transaction_read_only,search_path,synchronous_standby_names}'::text[]
   ) AS name) AS now,
   (SELECT json_object_agg(name, value) FROM (
     SELECT DISTINCT ON (1) lower(split_part(setting, '=', 1)) AS name,
@@ -20,6 +20,10 @@ FROM (SELECT) AS one LEFT JOIN LATERAL (
   )
   ORDER BY pg_table_is_visible(c.oid) DESC LIMIT 1
 ) AS tables ON true;
+
+-- CHECK_COMMIT, prepared as database.commit
+SELECT json_build_object('synchronous_standby_names', current_setting('synchronous_standby_names'),
+  'synchronous_commit', current_setting('synchronous_commit')) AS now;
 
 -- CLAIM_KEY
 INSERT INTO idempotency_keys AS k (account_id, key, fingerprint)

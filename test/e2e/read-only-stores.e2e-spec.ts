@@ -88,6 +88,56 @@ it('an API and a worker with several hosts are not ready while none takes writes
   await standby.stop();
 });
 
+it('an API with DATABASE_SYNCHRONOUS takes no event while commits wait for no standby', async () => {
+  const primary = new Postgres(await place('synchronous'), programs);
+  await primary.start();
+  await migrate(readConfig({ DATABASE_URL: primary.url.toString() }), contextSchemas);
+  const standby = await primary.replicate(join(dir, 'its-standby'), { isSynchronous: true });
+  const { id: accountId } = await createUser(primary, 'customer');
+  const { auth } = await createUser(primary, 'platform', 'platform');
+  const processes = await start({
+    DATABASE_URL: primary.url.toString(),
+    DATABASE_SYNCHRONOUS: 'true',
+  });
+  const client = clientOf(processes[0].url, auth);
+  const report = async () => {
+    const event = { event: 'cdrCreated', resource: 'call', accountId, data: {} };
+    return (await client.post('/v1/events', event)).status;
+  };
+  const waitFor = async (names: string) => {
+    await primary.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+    await primary.query('SELECT pg_reload_conf()');
+  };
+  expect(await report()).toBe(202);
+  await standby.stop();
+  // Clearing the setting ends the wait of its commit, which no standby has.
+  const reporting = report();
+  await eventually(
+    () => primary.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`),
+    (rows) => rows.length > 0,
+  );
+  await waitFor('');
+  expect(await reporting).toBe(503);
+  expect(await report()).toBe(503);
+  const reason =
+    'commits of PostgreSQL wait for no standby, because its setting synchronous_standby_names is empty';
+  for (const process of processes) {
+    expect(await ready(process)).toMatchObject({ code: 503, postgres: 'down', reason });
+  }
+  await standby.start();
+  await waitFor('*');
+  await eventually(report, (status) => status === 202);
+  for (const process of processes) {
+    await eventually(
+      () => ready(process) as Promise<{ code: number }>,
+      ({ code }) => code === 200,
+    );
+  }
+  await Promise.all(running.map((one) => one.stop()));
+  await standby.stop();
+  await primary.stop();
+});
+
 it('an API and a worker are not ready after a full disk until a write succeeds', async () => {
   const database: TestDatabase = await createTestDatabase();
   const { id: accountId } = await createUser(database, 'customer');

@@ -7,7 +7,7 @@ const STORED = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 
 
 /** Creates a user directly in the database, with the password `<username>-secret`. */
 export async function createUser(
-  database: TestDatabase,
+  database: Pick<TestDatabase, 'query'>,
   username: string,
   role: 'account' | 'platform' = 'account',
 ): Promise<{ id: string; auth: string }> {

@@ -61,6 +61,7 @@ describe('readConfig', () => {
       DATABASE_URL,
       DATABASE_POOL_SIZE: 10,
       DATABASE_PREPARED_STATEMENTS: true,
+      DATABASE_SYNCHRONOUS: false,
       REDIS_URL: 'redis://127.0.0.1:6379',
       HOST: '0.0.0.0',
       PORT: 3000,

@@ -37,6 +37,10 @@ const schema = z.object({
   DATABASE_PREPARED_STATEMENTS: onOff
     .prefault('true')
     .describe('`false` behind PgBouncer in transaction mode'),
+  DATABASE_SYNCHRONOUS: onOff
+    .prefault('false')
+    .describe('`true`: take no event while commits of PostgreSQL wait for no standby')
+    .meta(SERVERS),
   DATABASE_SCHEMA: schemaName.describe(
     'the schema of the tables, for an installation that shares its database; by default `public`',
   ),

@@ -34,6 +34,7 @@ let lines: string[];
 let written: number;
 let database: Database;
 let databaseOfTwo: Database;
+let synchronous: Database;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
   [settings, failure, answer, written] = [FIT, undefined, undefined, 0];
@@ -48,9 +49,10 @@ beforeEach(() => {
   const say = (_fields: object, line: string) => lines.push(line);
   const log = { warn: say, info: say } as unknown as Log;
   const config = { DATABASE_PREPARED_STATEMENTS: true } as Config;
-  const make = (schema?: string) =>
-    new Database(source, new Metrics(), log, { ...config, DATABASE_SCHEMA: schema });
-  [database, databaseOfTwo] = [make(), make('two')];
+  const make = (own: Partial<Config> = {}) =>
+    new Database(source, new Metrics(), log, { ...config, ...own });
+  [database, databaseOfTwo] = [make(), make({ DATABASE_SCHEMA: 'two' })];
+  synchronous = make({ DATABASE_SYNCHRONOUS: true });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -171,6 +173,18 @@ describe('whether PostgreSQL can be used', () => {
     answer = { code: '53300' };
     await expect(database.check()).rejects.toThrow('PostgreSQL has too many connections');
   });
+
+  it.each([
+    ['', 'on', 'its setting synchronous_standby_names is empty'],
+    ['*', 'local', 'its setting synchronous_commit is "local"'],
+  ])(
+    'is denied with DATABASE_SYNCHRONOUS if it waits for the standbys %j with the commit %j',
+    async (synchronous_standby_names, synchronous_commit, why) => {
+      settings = { ...FIT, now: { ...FIT.now, synchronous_standby_names, synchronous_commit } };
+      await database.check();
+      await expect(synchronous.check()).rejects.toThrow(why);
+    },
+  );
 
   it('is not known after any other error, which is passed on', async () => {
     answer = { code: 'ECONNREFUSED' };

@@ -1,14 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
 import { Log, OutageLog } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { codeOf, isAway, isMissingPartition, isTimedOut } from './database-errors.js';
 import {
+  COMMIT_SETTINGS,
   CURRENT_SETTINGS,
   type CurrentSettings,
   requireFit,
+  requireSynchronous,
   requireWritable,
   UnusableDatabaseError,
 } from './needed-settings.js';
@@ -42,6 +44,11 @@ INSERT INTO processes (id, kind, version, in_flight)
 SELECT 'write ' || pg_backend_pid(), string_agg(md5(random()::text), ''), '', 0 FROM generate_series(1, 2000);
 DELETE FROM processes WHERE id = 'write ' || pg_backend_pid()`);
 
+export const CHECK_COMMIT = prepared<NoValues, Pick<CurrentSettings, 'now'>>(
+  'database.commit',
+  COMMIT_SETTINGS,
+);
+
 export const CHECK = prepared<NoValues, CurrentSettings>('database.check', CURRENT_SETTINGS);
 
 /**
@@ -53,6 +60,9 @@ export class Database {
   private readonly pool: Pool;
   private readonly prepared: boolean;
   private readonly schema: string | undefined;
+  private readonly isSynchronous: boolean;
+  /** Whether commits waited for a standby when that was last checked. */
+  private waited = false;
   private readonly errors;
   private readonly outages: OutageLog;
   private makePartition: (() => Promise<void>) | undefined;
@@ -75,6 +85,7 @@ export class Database {
     this.pool = (dataSource.driver as unknown as { master: Pool }).master;
     this.prepared = config.DATABASE_PREPARED_STATEMENTS;
     this.schema = config.DATABASE_SCHEMA;
+    this.isSynchronous = config.DATABASE_SYNCHRONOUS;
   }
 
   /**
@@ -82,19 +93,27 @@ export class Database {
    * statement once: the machine may have slept for a week, or its clock was set forward.
    * @throws the driver's error unchanged: a caller that repeats or splits needs its SQLSTATE
    */
-  readonly run: Run = async (statement, ...given) => {
+  readonly run: Run = (statement, ...given) => {
     const values = statement.valuesOf(...given);
-    try {
-      const rows = await this.runOnce(statement, values);
-      if (this.outage) void this.tryWrite();
-      return rows;
-    } catch (error) {
-      if (!isMissingPartition(error)) throw error;
-      await this.createMissingPartition().catch((failure: unknown) =>
-        this.log.error({ err: failure }, 'a missing partition could not be created'),
-      );
-      return this.runOnce(statement, values);
-    }
+    return this.withPartition(() => this.runOnce(this.pool, statement, values));
+  };
+
+  /**
+   * Like {@link run}, for what must survive a failover if `DATABASE_SYNCHRONOUS` is set.
+   * @throws ReadOnlyDatabaseError if the commit may not have waited for a standby; then it may have been made
+   */
+  readonly runSynchronously: Run = (statement, ...given) => {
+    if (!this.isSynchronous) return this.run(statement, ...given);
+    const values = statement.valuesOf(...given);
+    return this.withPartition(() =>
+      this.onOneConnection(async (client) => {
+        if (!this.waited) await this.checkCommit(client);
+        const rows = await this.runOnce(client, statement, values);
+        // Afterwards, because clearing the setting ends the waits of commits.
+        await this.checkCommit(client);
+        return rows;
+      }),
+    );
   };
 
   /**
@@ -103,12 +122,13 @@ export class Database {
    * @throws UnusableDatabaseError; the driver's error if it does not answer
    */
   async check(): Promise<void> {
-    const rows = await this.runOnce(CHECK, []).catch((error: unknown) => {
+    const rows = await this.runOnce(this.pool, CHECK, []).catch((error: unknown) => {
       throw reasonFor(error);
     });
     for (const settings of rows) {
       requireFit(settings, this.schema);
       requireWritable(settings);
+      if (this.isSynchronous) requireSynchronous(settings);
     }
     await this.tryWrite();
     if (this.outage) throw reasonFor(this.outage.error);
@@ -135,13 +155,60 @@ export class Database {
     await this.making;
   }
 
+  private async withPartition<Row>(run: () => Promise<Row[]>): Promise<Row[]> {
+    try {
+      const rows = await run();
+      if (this.outage) void this.tryWrite();
+      return rows;
+    } catch (error) {
+      if (!isMissingPartition(error)) throw error;
+      await this.createMissingPartition().catch((failure: unknown) =>
+        this.log.error({ err: failure }, 'a missing partition could not be created'),
+      );
+      return run();
+    }
+  }
+
+  private async checkCommit(client: PoolClient): Promise<void> {
+    this.waited = false;
+    const rows = await this.runOnce(client, CHECK_COMMIT, []);
+    try {
+      for (const settings of rows) requireSynchronous(settings);
+    } catch (error) {
+      this.failed(error);
+      throw error;
+    }
+    this.waited = true;
+  }
+
+  /** Another connection could lead to another server. */
+  private async onOneConnection<Result>(
+    work: (client: PoolClient) => Promise<Result>,
+  ): Promise<Result> {
+    const client = await this.pool.connect().catch((error: unknown) => {
+      this.errors.inc();
+      this.failed(error);
+      throw error;
+    });
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      // Closes the connection, as the pool does after an error.
+      client.release(true);
+      throw error;
+    }
+  }
+
   private async runOnce<Row extends object>(
+    on: Pick<Pool, 'query'>,
     { name, text }: Omit<Statement<never, Row>, 'valuesOf'>,
     values: unknown[],
   ): Promise<Row[]> {
     const query = this.prepared && name !== undefined ? { name, text, values } : { text, values };
     try {
-      const { rows } = await this.pool.query<Row>(query);
+      const { rows } = await on.query<Row>(query);
       if (!this.outage) this.outages.back();
       return rows;
     } catch (error) {
@@ -165,7 +232,9 @@ export class Database {
     const waitMs = at - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
     try {
-      await this.pool.query({ text: TRY_WRITE.text });
+      const { text } = TRY_WRITE;
+      await this.pool.query({ text });
+      if (this.isSynchronous) await this.onOneConnection((client) => this.checkCommit(client));
       this.outage = undefined;
     } catch (error) {
       this.errors.inc();

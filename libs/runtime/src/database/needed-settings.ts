@@ -63,10 +63,23 @@ SELECT json_object_agg(name, current_setting(name)) AS properties,
   EXISTS (SELECT FROM pg_language WHERE lanname = 'plpgsql') AS "hasLanguage"
 FROM unnest('{${PROPERTIES.join()}}'::text[]) AS name`;
 
+const STANDBY_NAMES = 'synchronous_standby_names';
+const COMMIT = 'synchronous_commit';
+
+/** Whether a commit returns only when a standby has it, as SQL. */
+export const WAITS_FOR_STANDBY =
+  `current_setting('${STANDBY_NAMES}') <> '' AND ` +
+  `current_setting('${COMMIT}') NOT IN ('off', 'local')`;
+
+/** The settings of {@link requireSynchronous}. */
+export const COMMIT_SETTINGS = `
+SELECT json_build_object('${STANDBY_NAMES}', current_setting('${STANDBY_NAMES}'),
+  '${COMMIT}', current_setting('${COMMIT}')) AS now`;
+
 export const CURRENT_SETTINGS = `
 SELECT pg_is_in_recovery() AS "isStandby",
   (SELECT json_object_agg(name, current_setting(name)) FROM unnest(
-    '{${[...Object.keys(NEEDED), ...PROPERTIES, READ_ONLY, SEARCH_PATH].join()}}'::text[]
+    '{${[...Object.keys(NEEDED), ...PROPERTIES, READ_ONLY, SEARCH_PATH, STANDBY_NAMES].join()}}'::text[]
   ) AS name) AS now,
   (SELECT json_object_agg(name, value) FROM (
     SELECT DISTINCT ON (1) lower(split_part(setting, '=', 1)) AS name,
@@ -153,6 +166,21 @@ export function requireWritable(settings: CurrentSettings): void {
   throw new ReadOnlyDatabaseError(
     `PostgreSQL takes no writes, because its setting ${READ_ONLY} is on`,
   );
+}
+
+/**
+ * For an installation that must lose nothing in a failover.
+ * @throws ReadOnlyDatabaseError if commits wait for no standby
+ */
+export function requireSynchronous({ now }: Pick<CurrentSettings, 'now'>): void {
+  const because = 'commits of PostgreSQL wait for no standby, because its setting';
+  if (now[STANDBY_NAMES] === '') {
+    throw new ReadOnlyDatabaseError(`${because} ${STANDBY_NAMES} is empty`);
+  }
+  const commit = now[COMMIT] ?? '';
+  if (commit === 'off' || commit === 'local') {
+    throw new ReadOnlyDatabaseError(`${because} ${COMMIT} is "${commit}"`);
+  }
 }
 
 function nextOf({ next }: CurrentSettings, name: string): string | undefined {

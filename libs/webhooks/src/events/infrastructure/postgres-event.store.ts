@@ -213,11 +213,11 @@ export class PostgresEventStore extends EventStore {
       performance.now() < this.filteredUntil ||
       judged.some(({ verdicts }) => verdicts !== undefined);
     if (!isFiltered) {
-      const rows = await this.database.run(ACCEPT_EVENTS, values);
+      const rows = await this.database.runSynchronously(ACCEPT_EVENTS, values);
       if (!rows.some((row) => row.ord !== null && row.held)) return rows;
       this.filteredUntil = performance.now() + FILTERED_FOR_MS;
     }
-    return this.database.run(ACCEPT_FILTERED_EVENTS, {
+    return this.database.runSynchronously(ACCEPT_FILTERED_EVENTS, {
       ...values,
       starts: startsOf(judged),
       verdicts: judged.map(({ verdicts }) => verdicts),
