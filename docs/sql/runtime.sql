@@ -34,6 +34,10 @@ ON CONFLICT (account_id, key) DO UPDATE SET
   created_at = CASE WHEN excluded.created_at - k.created_at >= interval '24 hours' THEN excluded.created_at ELSE k.created_at END
 RETURNING href, fingerprint = $3 AS same;
 
+-- DATABASE_STATE, prepared as database.state
+SELECT current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local') AS "isSynchronous",
+  extract(epoch FROM clock_timestamp())::float8 AS "clockS";
+
 -- DELETE_EXPIRED_KEYS, prepared as idempotency-keys.delete-expired
 DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM idempotency_keys WHERE created_at <= now() - interval '24 hours'

@@ -15,6 +15,7 @@ import {
   HostResources,
   Log,
   Processes,
+  PostgresHosts,
   RedisHealth,
   SHORTAGES,
   UnusableDatabaseError,
@@ -88,6 +89,7 @@ export class HealthController {
     private readonly shutdown: Shutdown,
     private readonly log: Log,
     @Inject(READINESS) private readonly readiness: Readiness,
+    private readonly hosts: PostgresHosts,
   ) {}
 
   /** Checks nothing but the process, because an unavailable database must not cause a restart. */
@@ -105,7 +107,9 @@ export class HealthController {
   async ready(): Promise<Answer> {
     const stores = await this.probe();
     const [{ isUp: postgres }, { isUp: redis }] = stores;
-    const reasons = stores.flatMap(({ reason }) => reason ?? []);
+    const reasons = [...stores.map(({ reason }) => reason), this.hosts.conflict].filter(
+      (reason) => reason !== undefined,
+    );
     const ready =
       postgres && (redis || this.readiness.readyWithoutRedis) && !this.shutdown.hasBegun;
     const { shortage } = this.host;
@@ -196,7 +200,7 @@ const ReadySchema = named(
     reason: optional(
       text(
         'Why PostgreSQL or Redis cannot be used although it answers: it takes no writes, which setting has a wrong ' +
-          'value, or what it refuses.',
+          'value, or what it refuses. Also which hosts of PostgreSQL take writes, if several do.',
         'PostgreSQL is a standby, which takes no writes',
       ),
     ),

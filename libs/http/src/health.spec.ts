@@ -5,6 +5,7 @@ import {
   type HostResources,
   type Log,
   type Processes,
+  type PostgresHosts,
   UnusableDatabaseError,
   UnusableRedisError,
 } from '#libs/runtime';
@@ -14,6 +15,7 @@ const postgres = vi.fn<() => Promise<void>>();
 const redis = vi.fn<() => Promise<void>>();
 const error = vi.fn<Log['error']>();
 
+let hosts: Pick<PostgresHosts, 'conflict'>;
 let host: Pick<HostResources, 'shortage'>;
 let processes: Pick<Processes, 'hold'>;
 let health: HealthController;
@@ -23,6 +25,7 @@ beforeEach(() => {
   error.mockReset();
   host = { shortage: undefined };
   processes = { hold: undefined };
+  hosts = { conflict: undefined };
   const readiness = { readyWithoutRedis: true, behindProxy: false };
   health = new HealthController(
     { check: postgres } as unknown as Database,
@@ -32,6 +35,7 @@ beforeEach(() => {
     new Shutdown(readiness, {} as Config),
     { error } as unknown as Log,
     readiness,
+    hosts as PostgresHosts,
   );
 });
 
@@ -100,4 +104,10 @@ it('names a lack of resources, which does not make the process unready', async (
 it('names the cause of a hold, and is ready', async () => {
   processes.hold = { cause: 'proxy', since: new Date() };
   expect(await health.ready()).toMatchObject({ body: { status: 'up', hold: 'proxy' } });
+});
+
+it('names the hosts of PostgreSQL that take writes, if several do, and stays ready', async () => {
+  hosts = Object.assign(hosts, { conflict: 'several hosts of PostgreSQL take writes: …' });
+  const body = { status: 'up', postgres: 'up', redis: 'up', reason: hosts.conflict };
+  expect(await health.ready()).toMatchObject({ head: { status: 200 }, body });
 });

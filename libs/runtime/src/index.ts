@@ -25,6 +25,7 @@ export { UnusableDatabaseError } from './database/needed-settings.js';
 export { type DatabaseSchema, identityColumn, migrationOf } from './database/database-schema.js';
 export { idsContinueAfterImport } from './database/id-ranges.js';
 export { GroupCommit, PAUSE } from './database/group-commit.js';
+export { PostgresHosts } from './database/postgres-hosts.js';
 export { migrate } from './database/migrate.js';
 export {
   CLOCK,

@@ -6,6 +6,9 @@ import { CONFIG, type Config, InvalidConfigError } from './config/config.js';
 import { dataSourceOptions } from './database/data-source-options.js';
 import { isUnavailable } from './database/database-errors.js';
 import { Database } from './database/database.js';
+import { DatabaseWatch } from './database/database-watch.js';
+import { postgresAddressOf } from './database/postgres-address.js';
+import { PostgresHosts } from './database/postgres-hosts.js';
 import { TypeOrmTransactions } from './database/typeorm-transactions.js';
 import { HostResources } from './host-resources.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
@@ -29,6 +32,7 @@ const SERVICES = [
   BackgroundTasks,
   HostResources,
   Database,
+  DatabaseWatch,
   TypeOrmTransactions,
   IdempotencyKeys,
   Processes,
@@ -42,24 +46,26 @@ const SERVICES = [
 @Module({})
 export class RuntimeModule {
   static forProcess(name: string, config: Config): DynamicModule {
+    const hosts = new PostgresHosts(postgresAddressOf(config.DATABASE_URL));
     return {
       module: RuntimeModule,
-      imports: [TypeOrmModule.forRoot(connectionOptions(config))],
+      imports: [TypeOrmModule.forRoot(connectionOptions(config, hosts))],
       providers: [
         { provide: CONFIG, useValue: config },
         { provide: PROCESS_NAME, useValue: name },
+        { provide: PostgresHosts, useValue: hosts },
         { provide: Tracing, inject: [CONFIG, PROCESS_NAME, Log], useFactory: tracingFor },
         { provide: Transactions, useExisting: TypeOrmTransactions },
         ...SERVICES,
       ],
-      exports: [CONFIG, Tracing, Transactions, ...SERVICES],
+      exports: [CONFIG, Tracing, Transactions, PostgresHosts, ...SERVICES],
     };
   }
 }
 
-function connectionOptions(config: Config) {
+function connectionOptions(config: Config, hosts: PostgresHosts) {
   return {
-    ...dataSourceOptions(config, SILENCE_MS),
+    ...dataSourceOptions(config, SILENCE_MS, hosts),
     autoLoadEntities: true,
     // A retry does not help against a wrong password or a missing database.
     toRetry: isUnavailable,

@@ -4,7 +4,8 @@ import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
 import { CURRENT_SETTINGS, type CurrentSettings, requireFit } from './needed-settings.js';
 import { postgresAddressOf } from './postgres-address.js';
-import { clientFor, CONNECT_TIMEOUT_MS } from './postgres-client.js';
+import { clientFor } from './postgres-client.js';
+import { CONNECT_TIMEOUT_MS, PostgresHosts } from './postgres-hosts.js';
 
 /** Closing a connection frees its prepared statements, such as those for past days. */
 const CONNECTION_LIFETIME_S = 3_600;
@@ -13,9 +14,14 @@ const CONNECTION_LIFETIME_S = 3_600;
  * TypeORM's connection options: no session state and no start-up parameters (PgBouncer).
  * @param silenceMs for a process: closes a connection after this long without an answer, and checks the settings of
  * each session; `migrate` leaves it out
+ * @param hosts those of `DATABASE_URL`
  */
-export function dataSourceOptions(config: Config, silenceMs?: number): DataSourceOptions {
-  const address = postgresAddressOf(config.DATABASE_URL);
+export function dataSourceOptions(
+  config: Config,
+  silenceMs?: number,
+  hosts = new PostgresHosts(postgresAddressOf(config.DATABASE_URL)),
+): DataSourceOptions {
+  const { address } = hosts;
   return {
     type: 'postgres',
     // TypeORM would look for the driver at run time, outside of our bundle.
@@ -27,7 +33,7 @@ export function dataSourceOptions(config: Config, silenceMs?: number): DataSourc
     uuidExtension: 'pgcrypto',
     installExtensions: false,
     extra: {
-      Client: clientFor(address),
+      Client: clientFor(address, hosts),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_S,
       keepAlive: true,

@@ -12,7 +12,8 @@ import { startSlowListener } from '../../../../test/support/slow-listener.js';
 import { Postgres } from '../../../../test/support/stores.js';
 import { UnusableDatabaseError } from './needed-settings.js';
 import { postgresAddressOf } from './postgres-address.js';
-import { clientFor, CONNECT_TIMEOUT_MS } from './postgres-client.js';
+import { clientFor } from './postgres-client.js';
+import { CONNECT_TIMEOUT_MS, PostgresHosts } from './postgres-hosts.js';
 
 let dir: string;
 let primary: Postgres;
@@ -209,6 +210,66 @@ describe('a pool', () => {
     await expect(write()).rejects.toThrow();
     await standby.query('SELECT pg_promote()');
     await eventually(() => write().catch(() => false), Boolean);
+    await pool.end();
+  });
+});
+
+/** The primary was killed, and its standby promoted. */
+describe('several hosts that take writes', () => {
+  let third: Postgres;
+  beforeAll(async () => {
+    await primary.start();
+    third = await standby.replicate(join(dir, 'third'));
+  });
+  afterAll(() => (third.isRunning ? third.kill() : undefined));
+
+  it('a connection leads to the promoted one, although an old primary was started again', async () => {
+    for (const hosts of [
+      [hostOf(primary), hostOf(standby)],
+      [hostOf(standby), hostOf(primary)],
+    ]) {
+      expect(await found(clientOf(addressOf(hosts)))).toBe(hostOf(standby));
+    }
+  });
+
+  it('are named, and the servers are counted, not the addresses that lead to them', async () => {
+    const { host, port } = standby.url;
+    const address = postgresAddressOf(
+      addressOf([hostOf(primary), host, `localhost:${port}`, hostOf(third), nowhere]),
+    );
+    const hosts = new PostgresHosts(address);
+    await hosts.ask();
+    expect(hosts.primaries).toBe(2);
+    expect(hosts.conflict).toMatch(`${hostOf(primary)} at timeline 1`);
+    expect(hosts.conflict).toMatch(/:\d+ at timeline 2; only \S+ is used$/);
+  });
+
+  it('a connection to one is closed when another is promoted, and the old one is not used again', async () => {
+    const address = postgresAddressOf(addressOf([hostOf(standby), hostOf(third)]));
+    const hosts = new PostgresHosts(address);
+    const Client = clientFor(address, hosts);
+    const pool = new pg.Pool({ Client, max: 2, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+    pool.on('error', () => undefined);
+    const port = async () => {
+      const { rows } = await pool.query<{ port: number }>('SELECT inet_server_port() AS port');
+      return String(rows[0]?.port);
+    };
+    expect(await port()).toBe(standby.url.port);
+    const sleeping = expect(pool.query('SELECT pg_sleep(60)')).rejects.toThrow(
+      `Connection terminated: ${hostOf(standby)} has timeline 2`,
+    );
+    await hosts.ask();
+    expect([hosts.primaries, hosts.conflict]).toEqual([1, undefined]);
+    await third.query('SELECT pg_promote()');
+    await hosts.ask();
+    await sleeping;
+    expect(await port()).toBe(third.url.port);
+    await third.kill();
+    const refused = `${hostOf(standby)} has timeline 2 of PostgreSQL, but another host has timeline 3`;
+    await eventually(
+      () => port().catch((error: unknown) => (error as Error).message),
+      (outcome) => outcome === refused,
+    );
     await pool.end();
   });
 });

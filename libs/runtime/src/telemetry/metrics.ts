@@ -100,7 +100,7 @@ export class Metrics {
     name: string,
     help: string,
     read: () => number | Promise<number>,
-    ofSeveral: 'sum' | 'max' = 'sum',
+    ofSeveral: 'sum' | 'max' | 'min' = 'sum',
   ): void {
     new Gauge({
       name,
