@@ -82,6 +82,17 @@ it('counts events by their outcome', async () => {
   });
 });
 
+it('has the state of PostgreSQL, as both processes see it', async () => {
+  for (const url of [apiMetrics, workerMetrics]) {
+    const found = await metrics(url);
+    expect(found).toMatchObject({
+      switchhook_database_primaries: 1,
+      switchhook_database_synchronous: 0,
+    });
+    expect(Math.abs(found.switchhook_clock_offset_seconds ?? NaN)).toBeLessThan(1);
+  }
+});
+
 it('counts attempts and deliveries by their outcome, and measures their duration', async () => {
   const body = { event: 'smsdlr', resource: 'all', targetUrl: receiver.url } as const;
   await answerOf(customer.POST('/v1/webhooks', { body }));

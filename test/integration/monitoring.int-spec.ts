@@ -40,6 +40,13 @@ it.each([
   ['SwitchhookSlotsUsedUp', { switchhook_slots: '400x60', switchhook_slots_used: '6x60' }, false],
   ['SwitchhookNoAnswers', attempts({ '2xx': 40, timeout: 60 }), true],
   ['SwitchhookNoAnswers', attempts({ '2xx': 60, '5xx': 40, refused: 20 }), false],
+  ['SwitchhookSeveralPrimaries', { switchhook_database_primaries: '2x60' }, true],
+  ['SwitchhookSeveralPrimaries', { switchhook_database_primaries: '1x60' }, false],
+  ['SwitchhookNotSynchronous', { switchhook_database_synchronous: '1x20 0x40' }, true],
+  ['SwitchhookNotSynchronous', { switchhook_database_synchronous: '1x60' }, false],
+  ['SwitchhookNotSynchronous', { switchhook_database_synchronous: '0x60' }, false],
+  ['SwitchhookClockOffset', { switchhook_clock_offset_seconds: '-6x60' }, true],
+  ['SwitchhookClockOffset', { switchhook_clock_offset_seconds: '-4x60' }, false],
   ['SwitchhookSlowAnswers', durations({ '0.5': 980, '2.5': 1_000, '+Inf': 1_000 }), true],
   ['SwitchhookSlowAnswers', durations({ '0.5': 995, '2.5': 1_000, '+Inf': 1_000 }), false],
 ])('%s for %j: %s', (alert, samples, fires) => {
