@@ -26,7 +26,7 @@ import { receiversBroken, receiversRefusing } from './receivers.js';
 import { redisAway, redisFlushed, redisFull, redisKilled, redisSlow } from './redis.js';
 import { lockedDelivery, lockedPartition, lockedSubscription } from './locks.js';
 import { manySubscriptions } from './many-subscriptions.js';
-import { failover, replicaPromoted } from './replica.js';
+import { failover, failoverTwice, replicaPromoted } from './replica.js';
 import { postgresRestored, redisRestored } from './restores.js';
 import { rollingRestart, stoppedUnderLoad } from './stops.js';
 import { backlogHuge, targetDead, targetsHang } from './targets.js';
@@ -77,6 +77,7 @@ export const cases: readonly FaultCase[] = [
   oldestDueGauge,
   replicaPromoted,
   failover,
+  failoverTwice,
   manySubscriptions,
   workersOutOfFiles,
   egressAway,

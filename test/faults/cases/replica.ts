@@ -4,7 +4,7 @@ import { eventually } from '#tools/eventually';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
 import { keyOf } from '../harness/receiver.js';
-import type { Postgres } from '../../support/stores.js';
+import { Postgres } from '../../support/stores.js';
 
 /** The replica's lag when it is promoted. */
 const BEHIND_MS = 1_500;
@@ -100,32 +100,85 @@ export const failover: FaultCase = {
   setup: { standby: true, environment: () => ({ DELIVERY_TIMEOUT_MS: '8000' }) },
   leftOut: { pgbouncer: 'PgBouncer has the address of one host' },
   harm: async (installation) => {
-    const { postgres, standby } = installation;
-    if (!standby) throw new Error('there is no standby');
-    const port = Number(postgres.url.port);
-    await installation.harming('cut off', 'all', async () => {
-      await postgres.kill();
-      await sleep(UNNOTICED_MS);
-      await standby.query('SELECT pg_promote()');
-      promotedAt = Date.now();
-      postgres.moveTo(standby);
-    });
+    const { port } = installation.postgres.url;
+    await failOver(installation);
     await sleep(AFTERWARDS_MS);
-    const dir = join(postgres.dir, 'standby');
-    installation.standby = await postgres.replicate(dir, { isSynchronous: true, port });
+    await addStandby(installation, Number(port));
   },
-  check: async ({ producer, postgres }) => {
-    const stored = await storedIn(postgres);
-    const accepted = [...producer.accepted.values()].map(({ eventId }) => eventId);
-    const lost = accepted.filter((id) => !stored.has(id)).length;
+  check: (installation) => checkStored(installation),
+};
+
+/** Events in the old primary, when it was started again and when it was stopped. */
+let inOldPrimary: [number, number];
+
+/** A second failover, and in between the old primary takes writes. */
+export const failoverTwice: FaultCase = {
+  name: 'failover-twice',
+  about:
+    'PostgreSQL: like failover; then the old primary is started again, its synchronous setting is cleared, and an API is ' +
+    'killed; then a second failover, back to its host: nothing is lost, and the old primary gets no event',
+  producersNotice: 'either',
+  duplicates: 'explained',
+  setup: { standby: true, environment: () => ({ DELIVERY_TIMEOUT_MS: '8000' }) },
+  leftOut: { pgbouncer: 'PgBouncer has the address of one host' },
+  harm: async (installation) => {
+    const { postgres, programs, apis } = installation;
+    const port = Number(postgres.url.port);
+    const old = new Postgres(postgres.dir, programs, {}, undefined, port);
+    await failOver(installation);
+    await old.start();
+    await old.query(`ALTER SYSTEM SET synchronous_standby_names = ''`);
+    await old.query('SELECT pg_reload_conf()');
+    const before = (await storedIn(old)).size;
+    await installation.killAndRestart(apis.slice(0, 1), 0);
+    await sleep(AFTERWARDS_MS);
+    inOldPrimary = [before, (await storedIn(old)).size];
+    await old.stop();
+    await addStandby(installation, port);
+    await sleep(AFTERWARDS_MS);
+    const { port: second } = postgres.url;
+    await failOver(installation);
+    await addStandby(installation, Number(second));
+    await sleep(AFTERWARDS_MS);
+  },
+  check: async (installation) => {
+    const [before, after] = inOldPrimary;
     return [
-      ...(lost === 0 ? [] : [`${String(lost)} events are not stored`]),
-      ...(accepted.some((id) => timeOf(id) > promotedAt)
-        ? []
-        : ['nothing was accepted after the promotion']),
+      ...(await checkStored(installation)),
+      ...(after === before ? [] : [`the old primary got ${String(after - before)} events`]),
     ];
   },
 };
+
+async function failOver(installation: Installation): Promise<void> {
+  const { postgres, standby } = installation;
+  if (!standby) throw new Error('there is no standby');
+  await installation.harming('cut off', 'all', async () => {
+    await postgres.kill();
+    await sleep(UNNOTICED_MS);
+    await standby.query('SELECT pg_promote()');
+    promotedAt = Date.now();
+    postgres.moveTo(standby);
+  });
+}
+
+/** Commits wait for it from then on. @param port that of the lost host */
+async function addStandby(installation: Installation, port: number): Promise<void> {
+  const { postgres } = installation;
+  const dir = join(postgres.dir, 'standby');
+  installation.standby = await postgres.replicate(dir, { isSynchronous: true, port });
+}
+
+async function checkStored({ producer, postgres }: Installation): Promise<string[]> {
+  const stored = await storedIn(postgres);
+  const accepted = [...producer.accepted.values()].map(({ eventId }) => eventId);
+  const lost = accepted.filter((id) => !stored.has(id)).length;
+  const isLater = accepted.some((id) => timeOf(id) > promotedAt);
+  return [
+    ...(lost === 0 ? [] : [`${String(lost)} events are not stored`]),
+    ...(isLater ? [] : ['nothing was accepted after the promotion']),
+  ];
+}
 
 async function isInStep(postgres: Postgres): Promise<boolean> {
   const [row] = await postgres.query<{ inStep: boolean }>(
