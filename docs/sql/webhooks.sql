@@ -215,6 +215,13 @@ ON CONFLICT (at, account_id) DO UPDATE
 SET reported = l.reported + excluded.reported, delivered = l.delivered + excluded.delivered,
   failed = l.failed + excluded.failed, busy_ms = l.busy_ms + excluded.busy_ms;
 
+-- ADD_LOSSES, prepared as webhook-losses.add
+INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
+SELECT * FROM unnest($1::bigint[], $2::timestamptz[], $3::integer[], $4::timestamptz[])
+ON CONFLICT (webhook_id, at) DO UPDATE
+SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
+RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst";
+
 -- ADD_PARTS, prepared as replays.add_parts
 WITH whole AS (
   SELECT id, generation FROM replays WHERE id = ANY ($1::uuid[]) AND generation IS NOT NULL
@@ -225,6 +232,13 @@ moved AS (
   RETURNING r.id, r.webhook_id, whole.generation, r.after
 )
 INSERT INTO replay_parts (replay_id, webhook_id, generation, after) SELECT * FROM moved;
+
+-- ADD_SUCCESSES, prepared as webhook-successes.add
+INSERT INTO webhook_successes AS s (webhook_id, at)
+SELECT w.id, a.at FROM unnest($1::bigint[], $2::timestamptz[]) AS a(webhook_id, at)
+JOIN webhooks w ON w.id = a.webhook_id
+ORDER BY w.id
+ON CONFLICT (webhook_id) DO UPDATE SET at = excluded.at WHERE s.at < excluded.at;
 
 -- BOUNDS_OF_RANGE
 SELECT date_trunc('milliseconds', least($1::timestamptz, now())) AS until,
@@ -328,6 +342,16 @@ cancelled AS (
     reason = (SELECT CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END FROM webhooks w WHERE w.id = d.webhook_id)
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  RETURNING d.webhook_id, d.reason
+),
+lost AS (
+INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM cancelled
+WHERE reason NOT IN ('requested', 'disabled', 'deleted')
+-- In the same order in each process, which prevents deadlocks.
+GROUP BY webhook_id ORDER BY webhook_id
+ON CONFLICT (webhook_id, at) DO UPDATE
+SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 ),
 leased AS (
   UPDATE deliveries d
@@ -392,6 +416,16 @@ cancelled AS (
     reason = (SELECT CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END FROM webhooks w WHERE w.id = d.webhook_id)
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  RETURNING d.webhook_id, d.reason
+),
+lost AS (
+INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM cancelled
+WHERE reason NOT IN ('requested', 'disabled', 'deleted')
+-- In the same order in each process, which prevents deadlocks.
+GROUP BY webhook_id ORDER BY webhook_id
+ON CONFLICT (webhook_id, at) DO UPDATE
+SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 ),
 leased AS (
   UPDATE deliveries d
@@ -502,6 +536,16 @@ cancelled AS (
     reason = (SELECT CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END FROM webhooks w WHERE w.id = d.webhook_id)
   WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  RETURNING d.webhook_id, d.reason
+),
+lost AS (
+INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM cancelled
+WHERE reason NOT IN ('requested', 'disabled', 'deleted')
+-- In the same order in each process, which prevents deadlocks.
+GROUP BY webhook_id ORDER BY webhook_id
+ON CONFLICT (webhook_id, at) DO UPDATE
+SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 ),
 leased AS (
   UPDATE deliveries d
@@ -789,10 +833,21 @@ SET claimed_until = NULL,
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid);
 
 -- END_WITHOUT_EVENT(…), prepared as pending.end-without-event.20454
-UPDATE deliveries d
-SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_at = NULL,
-  completed_at = now()
-WHERE d.id = ANY (ARRAY(SELECT unnest($1::uuid[]))) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND d.state = 'pending';
+WITH ended AS (
+  UPDATE deliveries d
+  SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_at = NULL,
+    completed_at = now()
+  WHERE d.id = ANY (ARRAY(SELECT unnest($1::uuid[]))) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND d.state = 'pending'
+  RETURNING d.webhook_id, d.reason
+)
+
+INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM ended
+WHERE reason NOT IN ('requested', 'disabled', 'deleted')
+-- In the same order in each process, which prevents deadlocks.
+GROUP BY webhook_id ORDER BY webhook_id
+ON CONFLICT (webhook_id, at) DO UPDATE
+SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at);
 
 -- ENSURE, prepared as partitions.ensure
 SELECT ensure_partitions($1);
@@ -822,7 +877,16 @@ expired AS (
   UPDATE deliveries d
   SET state = 'exhausted', reason = 'expired', completed_at = now(), claimed_until = NULL
   FROM old WHERE d.id = old.id AND d.id >= $1::uuid AND d.id < $2::uuid
-  RETURNING d.id
+  RETURNING d.webhook_id, d.reason
+),
+lost AS (
+INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM expired
+WHERE reason NOT IN ('requested', 'disabled', 'deleted')
+-- In the same order in each process, which prevents deadlocks.
+GROUP BY webhook_id ORDER BY webhook_id
+ON CONFLICT (webhook_id, at) DO UPDATE
+SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 )
 SELECT mine, (SELECT count(*)::integer FROM expired) AS count FROM alone;
 
@@ -945,6 +1009,13 @@ DELETE FROM account_loads WHERE ctid = ANY (ARRAY(
 ))
 RETURNING 1;
 
+-- FORGET_LOSSES
+DELETE FROM webhook_losses WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM webhook_losses WHERE at < now() - interval '48 hours'
+  ORDER BY at LIMIT $1::integer FOR UPDATE SKIP LOCKED
+))
+RETURNING 1;
+
 -- FORGET_PARTS, prepared as replays.forget_parts
 DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM replay_parts WHERE replay_id = ANY ($1::uuid[])
@@ -1007,6 +1078,16 @@ SELECT id AS "webhookId", account_id AS "accountId", target_url AS "targetUrl", 
   failing_since AS "failingSince", open_until AS "openUntil"
 FROM webhooks WHERE failing_since IS NOT NULL AND enabled AND deleted_at IS NULL
 ORDER BY failing_since LIMIT $1;
+
+-- LIST_LOSING
+SELECT w.id AS "webhookId", w.account_id AS "accountId", w.target_url AS "targetUrl", l.lost, l."lastLostAt"
+FROM (
+  SELECT webhook_id, sum(count)::float8 AS lost, max(last_at) AS "lastLostAt"
+  FROM webhook_losses WHERE at >= now() - interval '24 hours 5 minutes' AND last_at >= now() - interval '24 hours'
+  GROUP BY webhook_id
+) l
+JOIN webhooks w ON w.id = l.webhook_id AND w.enabled AND w.deleted_at IS NULL
+ORDER BY l.lost DESC, w.id LIMIT $1;
 
 -- LIST_PARTITION_SIZES, prepared as overview.partitions
 SELECT to_date(right(part.relname, 8), 'YYYYMMDD')::text AS day, parent.relname AS parent,
@@ -1214,7 +1295,9 @@ WHERE w.id = ANY (ARRAY(
 RETURNING w.id;
 
 -- READ_ACTIVITY
-SELECT w.id, c.succeeded, c.failed, d.created_at AS "lastDeliveryAt"
+SELECT w.id, c.succeeded, c.failed, d.created_at AS "lastDeliveryAt",
+  -- The stored time is about ten seconds old.
+  greatest(s.at, CASE WHEN d.state = 'succeeded' THEN d.completed_at END) AS "lastSuccessAt"
 FROM unnest($1::bigint[]) AS w(id)
 CROSS JOIN LATERAL (
   SELECT coalesce(sum(count) FILTER (WHERE outcome = '2xx'), 0)::float8 AS succeeded,
@@ -1223,10 +1306,11 @@ CROSS JOIN LATERAL (
   WHERE account_id = $2 AND webhook_id = w.id AND at >= $3::timestamptz
 ) c
 LEFT JOIN LATERAL (
-  SELECT created_at FROM deliveries
+  SELECT created_at, state, completed_at FROM deliveries
   WHERE webhook_id BETWEEN w.id AND w.id AND id >= $4::uuid AND id < $5::uuid
   ORDER BY webhook_id DESC, id DESC LIMIT 1
-) d ON true;
+) d ON true
+LEFT JOIN webhook_successes s ON s.webhook_id = w.id;
 
 -- READ_COUNTS, prepared as attempt-counts.read
 SELECT (extract(epoch FROM start - $1::timestamptz) / $2::integer)::integer AS bucket,
@@ -1239,6 +1323,11 @@ FROM (
     AND at >= $1::timestamptz AND at < $5::timestamptz
   GROUP BY 1, 2, 3
 ) c;
+
+-- READ_LOSSES
+SELECT webhook_id AS id, sum(count)::float8 AS lost, max(last_at) AS "lastLostAt"
+FROM webhook_losses WHERE webhook_id = ANY ($1::bigint[]) AND at >= now() - interval '24 hours 5 minutes' AND last_at >= now() - interval '24 hours'
+GROUP BY webhook_id;
 
 -- RECORD(…), prepared as pending.record.20454
 WITH
@@ -1540,11 +1629,23 @@ locked AS MATERIALIZED (
   SELECT d.id, o.reason FROM outdated o
   JOIN LATERAL (SELECT * FROM deliveries WHERE id = o.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE SKIP LOCKED) d ON d.id = o.id
   WHERE d.state = 'pending' AND d.generation < o.generation AND (claimed_until IS NULL OR claimed_until <= now())
+),
+cancelled AS (
+  UPDATE deliveries d
+  SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until = NULL
+  FROM locked l WHERE d.id = l.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
+  RETURNING d.webhook_id, d.reason
+),
+lost AS (
+INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM cancelled
+WHERE reason NOT IN ('requested', 'disabled', 'deleted')
+-- In the same order in each process, which prevents deadlocks.
+GROUP BY webhook_id ORDER BY webhook_id
+ON CONFLICT (webhook_id, at) DO UPDATE
+SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 )
-UPDATE deliveries d
-SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until = NULL
-FROM locked l WHERE d.id = l.id AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
-RETURNING d.id;
+SELECT webhook_id AS "webhookId" FROM cancelled;
 
 -- continueReplay(…)
 WITH

@@ -2489,6 +2489,34 @@ export interface components {
              */
             username: string;
         };
+        LosingSubscription: {
+            /**
+             * @description The subscription.
+             * @example 4711
+             */
+            webhookId: string;
+            /**
+             * @description Its account.
+             * @example 83346
+             */
+            accountId: string;
+            /**
+             * @description Its target.
+             * @example https://example.com/hooks
+             */
+            targetUrl: string;
+            /**
+             * @description How many notifications were `exhausted` in the last 24 hours, or cancelled by the service.
+             * @example 15
+             */
+            lost: number;
+            /**
+             * Format: date-time
+             * @description When the last of them ended.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            lastLostAt: string;
+        };
         Notification: {
             /**
              * Format: uuid
@@ -2603,6 +2631,8 @@ export interface components {
             };
             /** @description The 20 subscriptions whose targets have failed for the longest time. */
             failing: components["schemas"]["FailingTarget"][];
+            /** @description The 20 subscriptions that have lost the most notifications in the last 24 hours. */
+            losing: components["schemas"]["LosingSubscription"][];
             /**
              * @description The database's newest migration.
              * @example Webhooks1763700000004
@@ -3448,15 +3478,16 @@ export interface components {
                  * @description The state of the target.
                  *
                  *     - `ok`: the last attempt succeeded, or there was none
+                 *     - `losing`: in the last 24 hours, notifications were `exhausted`, or the service cancelled them: `lost` says how many
                  *     - `failing`: every attempt since `since` failed
                  *     - `open`: at least 10 attempts in a row failed: nothing is sent until `until`, when one delivery finds out whether the target answers again
                  * @example open
                  * @enum {string}
                  */
-                state: "ok" | "failing" | "open";
+                state: "ok" | "losing" | "failing" | "open";
                 /**
                  * Format: date-time
-                 * @description When the first of the attempts failed.
+                 * @description When the first of the attempts failed, if all since then failed.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 since?: string;
@@ -3472,6 +3503,17 @@ export interface components {
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 disablesAt?: string;
+                /**
+                 * @description How many notifications were `exhausted` in the last 24 hours, or cancelled by the service; absent for none.
+                 * @example 15
+                 */
+                lost?: number;
+                /**
+                 * Format: date-time
+                 * @description When the last of them ended.
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                lastLostAt?: string;
                 /**
                  * @description Notifications are due and wait, because the pace of the subscription allows no more.
                  *
@@ -3524,7 +3566,7 @@ export interface components {
              * @example whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
              */
             publicKey?: string;
-            /** @description What has lately happened to it; only in lists with `include=activity`. Attempts are counted with a delay of about ten seconds. */
+            /** @description What has lately happened to it; only with `include=activity`. Attempts are counted with a delay of about ten seconds. */
             activity?: {
                 /**
                  * @description How many attempts of the last 24 hours were answered with 2xx.
@@ -3542,6 +3584,12 @@ export interface components {
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 lastDeliveryAt?: string;
+                /**
+                 * Format: date-time
+                 * @description When a notification last succeeded, tests included; absent if none ever has.
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                lastSuccessAt?: string;
             };
         };
         WorkerShown: {
@@ -4200,7 +4248,7 @@ export interface operations {
                 resource?: string;
                 /** @description Answers those that are on, or those that are off. */
                 enabled?: boolean;
-                /** @description With `activity`, each has its attempts of the last 24 hours and its newest delivery. */
+                /** @description With `activity`, it has its attempts of the last 24 hours, its newest delivery and its last success. */
                 include?: "activity";
                 /** @description The size of the page; without it, the whole list. */
                 limit?: number;
@@ -4284,6 +4332,8 @@ export interface operations {
             query?: {
                 /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
                 accountId?: string;
+                /** @description With `activity`, it has its attempts of the last 24 hours, its newest delivery and its last success. */
+                include?: "activity";
             };
             header?: never;
             path: {
@@ -4543,7 +4593,7 @@ export interface operations {
                 resource?: string;
                 /** @description Answers those that are on, or those that are off. */
                 enabled?: boolean;
-                /** @description With `activity`, each has its attempts of the last 24 hours and its newest delivery. */
+                /** @description With `activity`, it has its attempts of the last 24 hours, its newest delivery and its last success. */
                 include?: "activity";
                 /** @description The size of the page; without it, the whole list. */
                 limit?: number;
@@ -4635,6 +4685,8 @@ export interface operations {
             query?: {
                 /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
                 accountId?: string;
+                /** @description With `activity`, it has its attempts of the last 24 hours, its newest delivery and its last success. */
+                include?: "activity";
             };
             header?: never;
             path: {

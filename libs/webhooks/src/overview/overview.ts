@@ -9,6 +9,7 @@ import {
 } from '#libs/runtime';
 import { BullDeliveryQueue } from '../queue/infrastructure/bull-delivery.queue.js';
 import { countPending, OLDEST_DUE } from '../sending/infrastructure/due-deliveries.statements.js';
+import { LIST_LOSING, type LosingSubscription } from '../subscriptions/recent-losses.js';
 import { DAY_MS } from '../partitions/partition-days.js';
 import { daysWithPending } from '../sending/infrastructure/pending-days.js';
 import { DAYS_BEYOND, daysKept } from '../retention/retention.statements.js';
@@ -55,6 +56,8 @@ export interface InstallationState {
   retention: { days: number; nextDay?: string; nextAt?: Date };
   /** Subscriptions whose targets have failed for the longest time. */
   failing: FailingTarget[];
+  /** Subscriptions that have lost the most notifications in the last 24 hours. */
+  losing: LosingSubscription[];
   /** The newest migration. */
   schemaVersion: string;
 }
@@ -94,7 +97,7 @@ export class SharedRead<Result> {
 const STATE_MS = 2_000;
 /** How old its partitions may be, because PostgreSQL asks the file system for the size of each file. */
 const PARTITIONS_MS = 60_000;
-const FAILING_SHOWN = 20;
+const SUBSCRIPTIONS_SHOWN = 20;
 
 type Partitions = InstallationState['partitions'];
 
@@ -117,7 +120,7 @@ export class Overview {
   }
 
   private async readState(): Promise<InstallationState> {
-    const targets = await this.database.run(LIST_FAILING, { limit: FAILING_SHOWN });
+    const targets = await this.database.run(LIST_FAILING, { limit: SUBSCRIPTIONS_SHOWN });
     const { waiting, ...backlog } = await this.backlog(targets.map(({ webhookId }) => webhookId));
     const partitions = await this.partitions.get();
     const processes = await this.processes.list();
@@ -139,6 +142,7 @@ export class Overview {
         ...withoutNulls<Omit<FailingTarget, 'waiting'>>(target),
         waiting: waiting.get(target.webhookId) ?? 0,
       })),
+      losing: await this.database.run(LIST_LOSING, { limit: SUBSCRIPTIONS_SHOWN }),
       schemaVersion: migration?.name ?? '',
     };
   }

@@ -1,4 +1,5 @@
 import { type NoValues, prepared, type Run, statement } from '#libs/runtime';
+import { countLosses } from '../statistics/infrastructure/delivery-results.js';
 
 /**
  * Begins every statement that removes data, so that only one worker at a time does. The lock lasts only
@@ -108,7 +109,9 @@ expired AS (
   UPDATE deliveries d
   SET state = 'exhausted', reason = 'expired', completed_at = now(), claimed_until = NULL
   FROM old WHERE d.id = old.id AND d.id >= @firstId::uuid AND d.id < @endId::uuid
-  RETURNING d.id
+  RETURNING d.webhook_id, d.reason
+),
+lost AS (${countLosses('expired')}
 )
 SELECT mine, (SELECT count(*)::integer FROM expired) AS count FROM alone`);
 

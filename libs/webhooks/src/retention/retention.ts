@@ -12,6 +12,7 @@ import {
 } from '#libs/runtime';
 import { FORGET_LOADS } from '../statistics/infrastructure/account-loads.js';
 import { FORGET_COUNTS } from '../statistics/infrastructure/attempt-counter.js';
+import { FORGET_LOSSES } from '../statistics/infrastructure/delivery-results.js';
 import { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
 import {
   DAYS_BEYOND,
@@ -81,6 +82,9 @@ export class Retention {
         return forgotten.length === BATCH;
       });
     }
+    await this.inBatches(async () => {
+      return (await this.database.run(FORGET_LOSSES, { limit: BATCH })).length === BATCH;
+    });
     // Statements that still saw the partition before it was detached have ended by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
     for (const name of gone) await this.remove(DROP, { name });

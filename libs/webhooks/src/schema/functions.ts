@@ -77,6 +77,9 @@ LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
       ORDER BY deleted_at LIMIT most FOR UPDATE SKIP LOCKED
     )
     RETURNING id
+  ),
+  successes AS (
+    DELETE FROM webhook_successes WHERE webhook_id IN (SELECT id FROM forgotten)
   )
   SELECT count(*)::integer FROM forgotten
 $$;

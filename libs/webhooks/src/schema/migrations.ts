@@ -201,4 +201,31 @@ CREATE TABLE account_loads (
     'FilteredWebhooks1764255000012',
     'ALTER TABLE webhooks ADD COLUMN filter text, ADD COLUMN filter_id text',
   ),
+
+  /**
+   * What subscriptions have lost, by five minutes, and when a notification of one last succeeded (`DeliveryResults`).
+   * Earlier successes are known to five minutes.
+   */
+  migrationOf(
+    'DeliveryResults1764330000013',
+    `
+CREATE TABLE webhook_losses (
+  webhook_id bigint NOT NULL,
+  at timestamptz NOT NULL,
+  count integer NOT NULL,
+  last_at timestamptz NOT NULL,
+  CONSTRAINT webhook_losses_pkey PRIMARY KEY (webhook_id, at)
+) WITH (fillfactor = 80);
+CREATE INDEX webhook_losses_at_idx ON webhook_losses (at);
+
+CREATE TABLE webhook_successes (
+  webhook_id bigint NOT NULL,
+  at timestamptz NOT NULL,
+  CONSTRAINT webhook_successes_pkey PRIMARY KEY (webhook_id)
+) WITH (fillfactor = 80);
+INSERT INTO webhook_successes (webhook_id, at)
+SELECT w.id, max(c.at) FROM attempt_counts c JOIN webhooks w ON w.id = c.webhook_id
+WHERE c.outcome = '2xx' GROUP BY w.id;
+`,
+  ),
 ];

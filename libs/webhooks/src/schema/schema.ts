@@ -26,6 +26,8 @@ export const webhooksSchema: DatabaseSchema = {
     // because a replay can select by them.
     attempts: { api: 'SELECT', worker: 'INSERT, SELECT (delivery_id, take, status, error)' },
     attempt_counts: { api: 'SELECT', worker: 'SELECT, INSERT, DELETE, UPDATE (count)' },
+    webhook_losses: { api: 'SELECT', worker: 'SELECT, INSERT, DELETE, UPDATE (count, last_at)' },
+    webhook_successes: { api: 'SELECT', worker: 'SELECT, INSERT, UPDATE (at)' },
     account_loads: {
       api: 'SELECT, INSERT, UPDATE (reported, delivered, failed, busy_ms)',
       worker: 'SELECT, INSERT, DELETE, UPDATE (reported, delivered, failed, busy_ms)',

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ActivityModule } from '../activity/activity.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { AttemptHistoryStore } from './domain/attempt-history.js';
 import {
@@ -7,6 +8,7 @@ import {
 } from './domain/delivery-statistics.js';
 import { AccountLoadCounter } from './infrastructure/account-loads.js';
 import { AttemptCounter, PostgresAttemptHistoryStore } from './infrastructure/attempt-counter.js';
+import { DeliveryResults } from './infrastructure/delivery-results.js';
 import { PostgresDeliveryStatisticsStore } from './infrastructure/postgres-delivery-statistics.store.js';
 
 /** Reads how attempts went. */
@@ -25,6 +27,10 @@ export class StatisticsModule {}
 @Module({ providers: [AccountLoadCounter], exports: [AccountLoadCounter] })
 export class AccountLoadsModule {}
 
-/** Counts attempts, in a worker. */
-@Module({ imports: [AccountLoadsModule], providers: [AttemptCounter], exports: [AttemptCounter] })
+/** Counts attempts and their results, in a worker. */
+@Module({
+  imports: [AccountLoadsModule, ActivityModule],
+  providers: [AttemptCounter, DeliveryResults],
+  exports: [AttemptCounter, DeliveryResults],
+})
 export class AttemptCountsModule {}

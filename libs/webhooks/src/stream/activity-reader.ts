@@ -16,6 +16,7 @@ import {
   shown,
 } from '../deliveries/infrastructure/shown-delivery.statements.js';
 import { boundsOf } from '../partitions/row-lookups.js';
+import { RecentLossesReader } from '../subscriptions/recent-losses.js';
 import { WebhooksService } from '../subscriptions/domain/webhooks.service.js';
 import type { Entry } from './activity-log.js';
 
@@ -78,6 +79,7 @@ export class ActivityReader {
   constructor(
     private readonly transactions: TypeOrmTransactions,
     private readonly webhooks: WebhooksService,
+    private readonly losses: RecentLossesReader,
   ) {}
 
   /** The shown changes of each entry, in order. Subjects that are gone, or belong to others, are left out. */
@@ -152,6 +154,7 @@ export class ActivityReader {
         if (!(error instanceof NotFoundError)) throw error;
       }
     }
+    await this.losses.addTo([...found.values()]);
     return found;
   }
 }

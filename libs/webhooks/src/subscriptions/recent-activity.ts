@@ -8,6 +8,8 @@ export interface RecentActivity {
   failed: number;
   /** When the newest delivery was created; absent if that was more than seven days ago. */
   lastDeliveryAt?: Date;
+  /** Absent if no notification has ever succeeded. */
+  lastSuccessAt?: Date;
 }
 
 /** How many subscriptions a statement covers, each with up to a day of counts. */
@@ -20,9 +22,17 @@ const SUBSCRIPTIONS_AT_ONCE = 100;
  */
 export const READ_ACTIVITY = statement<
   { accountId: string; ids: readonly string[]; since: string; least: string; greatest: string },
-  { id: string; succeeded: number; failed: number; lastDeliveryAt: Date | null }
+  {
+    id: string;
+    succeeded: number;
+    failed: number;
+    lastDeliveryAt: Date | null;
+    lastSuccessAt: Date | null;
+  }
 >(`
-SELECT w.id, c.succeeded, c.failed, d.created_at AS "lastDeliveryAt"
+SELECT w.id, c.succeeded, c.failed, d.created_at AS "lastDeliveryAt",
+  -- The stored time is about ten seconds old.
+  greatest(s.at, CASE WHEN d.state = 'succeeded' THEN d.completed_at END) AS "lastSuccessAt"
 FROM unnest(@ids::bigint[]) AS w(id)
 CROSS JOIN LATERAL (
   SELECT coalesce(sum(count) FILTER (WHERE outcome = '2xx'), 0)::float8 AS succeeded,
@@ -31,10 +41,11 @@ CROSS JOIN LATERAL (
   WHERE account_id = @accountId AND webhook_id = w.id AND at >= @since::timestamptz
 ) c
 LEFT JOIN LATERAL (
-  SELECT created_at FROM deliveries
+  SELECT created_at, state, completed_at FROM deliveries
   WHERE webhook_id BETWEEN w.id AND w.id AND id >= @least::uuid AND id < @greatest::uuid
   ORDER BY webhook_id DESC, id DESC LIMIT 1
-) d ON true`);
+) d ON true
+LEFT JOIN webhook_successes s ON s.webhook_id = w.id`);
 
 const DAYS_OF_DELIVERIES = 7;
 

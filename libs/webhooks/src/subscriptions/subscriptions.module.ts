@@ -6,6 +6,7 @@ import { OutboundPolicy } from '#libs/outbound';
 import { CONFIG, type Config, SecretsModule } from '#libs/runtime';
 import { ActivityModule } from '../activity/activity.module.js';
 import { RecentActivityReader } from './recent-activity.js';
+import { RecentLossesReader } from './recent-losses.js';
 import { TargetPolicy } from './domain/target-url.js';
 import { PaceLimits } from './domain/webhook.js';
 import { WebhookSecrets } from './domain/webhook-secrets.js';
@@ -36,8 +37,15 @@ import { WebhookSchema } from './infrastructure/webhook.schema.js';
     },
     { provide: WebhooksRepository, useClass: TypeOrmWebhooksRepository },
     RecentActivityReader,
+    RecentLossesReader,
   ],
-  exports: [ActivityModule, RecentActivityReader, WebhooksService, SecretsReencryption],
+  exports: [
+    ActivityModule,
+    RecentActivityReader,
+    RecentLossesReader,
+    WebhooksService,
+    SecretsReencryption,
+  ],
 })
 export class SubscriptionsModule implements OnModuleInit {
   constructor(

@@ -114,6 +114,25 @@ const OverviewSchema = schema.named(
       ),
       description: 'The 20 subscriptions whose targets have failed for the longest time.',
     },
+    losing: {
+      ...schema.arrayOf(
+        schema.named(
+          'LosingSubscription',
+          schema.object({
+            webhookId: schema.numericId('The subscription.', '4711'),
+            accountId: schema.numericId('Its account.', '83346'),
+            targetUrl: schema.text('Its target.', 'https://example.com/hooks'),
+            lost: schema.integer(
+              'How many notifications were `exhausted` in the last 24 hours, or cancelled by the service.',
+              15,
+            ),
+            lastLostAt: schema.time('When the last of them ended.'),
+          }),
+        ),
+      ),
+      description:
+        'The 20 subscriptions that have lost the most notifications in the last 24 hours.',
+    },
     schemaVersion: schema.text("The database's newest migration.", 'Webhooks1763700000004'),
   }),
 );

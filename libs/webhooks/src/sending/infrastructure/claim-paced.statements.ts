@@ -1,3 +1,4 @@
+import { countLosses } from '../../statistics/infrastructure/delivery-results.js';
 import { CLOCK, later, rowsFrom } from '#libs/runtime';
 import { ofDay, withinDays } from '../../partitions/partition-days.js';
 import {
@@ -109,6 +110,9 @@ cancelled AS (
   SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
     reason = (SELECT ${OFF_REASON} FROM webhooks w WHERE w.id = d.webhook_id)
   WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND is_off)) AND ${withinDays('d.id', day)}
+  RETURNING d.webhook_id, d.reason
+),
+lost AS (${countLosses('cancelled')}
 ),
 leased AS (
   UPDATE deliveries d

@@ -17,6 +17,7 @@ import { Hold } from '../domain/hold.js';
 import { DeliverySlots } from '../domain/delivery-slots.js';
 import { type LeasedDelivery, RefusedOutcomeError } from '../domain/pending-deliveries.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
+import type { DeliveryResults } from '../../statistics/infrastructure/delivery-results.js';
 import type { AttemptCounter } from '../../statistics/infrastructure/attempt-counter.js';
 import { DeliveriesInFlight } from './deliveries-in-flight.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
@@ -56,6 +57,7 @@ beforeEach(() => {
   inFlight = new DeliveriesInFlight(
     metrics as unknown as DeliveryMetrics,
     counter as unknown as AttemptCounter,
+    { succeeded: vi.fn(), lost: vi.fn() } as unknown as DeliveryResults,
     { info: vi.fn() } as unknown as Log,
     { failed: (error: unknown) => logged.push(error) } as unknown as FailureLog,
     { LOG_EVENTS: 'summary' } as unknown as Config,

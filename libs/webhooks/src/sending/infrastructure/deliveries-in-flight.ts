@@ -12,6 +12,7 @@ import { AttemptTrace, type RunResult, type Sent } from '../domain/delivery-runn
 import { type LeasedDelivery, RefusedOutcomeError } from '../domain/pending-deliveries.js';
 import { PROCESS_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import { AttemptCounter } from '../../statistics/infrastructure/attempt-counter.js';
+import { DeliveryResults } from '../../statistics/infrastructure/delivery-results.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 
 const SUMMARY_MS = 1_000;
@@ -31,6 +32,7 @@ export class DeliveriesInFlight {
   constructor(
     private readonly metrics: DeliveryMetrics,
     private readonly counter: AttemptCounter,
+    private readonly results: DeliveryResults,
     private readonly log: Log,
     private readonly failures: FailureLog,
     @Inject(CONFIG) private readonly config: Config,
@@ -60,6 +62,9 @@ export class DeliveriesInFlight {
     this.summarise();
     await this.counter.flush().catch((error: unknown) => {
       this.log.warn({ err: error }, 'the last counts of attempts are lost');
+    });
+    await this.results.flush().catch((error: unknown) => {
+      this.log.warn({ err: error }, 'the last results of deliveries are lost');
     });
   }
 
@@ -101,11 +106,12 @@ export class DeliveriesInFlight {
   private measure({ delivery, attempt, conclusion }: Sent): void {
     const delayMs = attempt.at.getTime() - delivery.createdAt.getTime();
     this.metrics.attempted(attempt, delivery.attempt === 1 ? delayMs : undefined);
-    this.counter.count({
-      accountId: delivery.event.accountId,
-      webhookId: delivery.webhookId,
-      attempt,
-    });
+    const { webhookId, event } = delivery;
+    this.counter.count({ accountId: event.accountId, webhookId, attempt });
+    if (conclusion.state === 'succeeded') this.results.succeeded(webhookId);
+    if (conclusion.state === 'exhausted' && !event.test) {
+      this.results.lost(event.accountId, webhookId);
+    }
     if (conclusion.state !== 'pending') this.metrics.ended(conclusion.state);
   }
 

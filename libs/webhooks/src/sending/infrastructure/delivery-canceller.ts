@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, prepared, statement } from '#libs/runtime';
 import { PendingDays } from './pending-days.js';
+import { countLosses } from '../../statistics/infrastructure/delivery-results.js';
 import { joinDeliveryByKey } from '../../partitions/row-lookups.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 
@@ -36,7 +37,7 @@ const IS_FREE_TO_CHANGE = '(claimed_until IS NULL OR claimed_until <= now())';
  * flight can end and be recorded.
  */
 export function cancelOutdated(span: Span) {
-  return statement<{ webhookIds: string[]; limit: number }, { id: string }>(`
+  return statement<{ webhookIds: string[]; limit: number }, { webhookId: string }>(`
 WITH off AS (
   SELECT id, generation, CASE WHEN deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(disabled_reason, 'disabled') END AS reason
@@ -57,11 +58,16 @@ locked AS MATERIALIZED (
   SELECT d.id, o.reason FROM outdated o
   ${joinDeliveryByKey('o.id', { lock: 'FOR UPDATE SKIP LOCKED', span })}
   WHERE d.state = 'pending' AND d.generation < o.generation AND ${IS_FREE_TO_CHANGE}
+),
+cancelled AS (
+  UPDATE deliveries d
+  SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until = NULL
+  FROM locked l WHERE d.id = l.id AND ${within('d.id', span)}
+  RETURNING d.webhook_id, d.reason
+),
+lost AS (${countLosses('cancelled')}
 )
-UPDATE deliveries d
-SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until = NULL
-FROM locked l WHERE d.id = l.id AND ${within('d.id', span)}
-RETURNING d.id`);
+SELECT webhook_id AS "webhookId" FROM cancelled`);
 }
 
 /** Subscriptions that still have outdated deliveries. */

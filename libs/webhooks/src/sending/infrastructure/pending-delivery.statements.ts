@@ -14,6 +14,7 @@ import {
   IS_STOPPED,
   OFF_REASON,
 } from '../../subscriptions/infrastructure/webhook-flow.js';
+import { countLosses } from '../../statistics/infrastructure/delivery-results.js';
 import { HEALTH, type HealthColumn, knownHealth } from './circuit-breaker.statements.js';
 import { IS_ORDERED } from './places.statements.js';
 
@@ -238,6 +239,9 @@ cancelled AS (
   SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
     reason = (SELECT ${OFF_REASON} FROM webhooks w WHERE w.id = d.webhook_id)
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_off)) AND ${withinDays('d.id', day)}
+  RETURNING d.webhook_id, d.reason
+),
+lost AS (${countLosses('cancelled')}
 ),
 leased AS (
   UPDATE deliveries d
@@ -258,8 +262,12 @@ ORDER BY d.id`;
 export const END_WITHOUT_EVENT = ofDay<{ ids: string[] }>(
   'pending.end-without-event',
   (day) => `
-UPDATE deliveries d
-SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_at = NULL,
-  completed_at = now()
-WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)} AND d.state = 'pending'`,
+WITH ended AS (
+  UPDATE deliveries d
+  SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_at = NULL,
+    completed_at = now()
+  WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)} AND d.state = 'pending'
+  RETURNING d.webhook_id, d.reason
+)
+${countLosses('ended')}`,
 );

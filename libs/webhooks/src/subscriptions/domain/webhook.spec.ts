@@ -208,6 +208,15 @@ describe('Webhook.health', () => {
     expect(aWebhook({ failingSince: since }).health).toEqual(health);
   });
 
+  it('shows what was lost, whatever the last attempt was', () => {
+    const losses = { lost: 15, lastLostAt: until };
+    expect(aWebhook({ losses }).health).toEqual({ state: 'losing', ...losses });
+    const failing = { failingSince: since };
+    expect(aWebhook({ ...failing, losses }).health).toEqual({ state: 'losing', since, ...losses });
+    const open = aWebhook({ ...failing, openUntil: until, losses }).health;
+    expect(open).toMatchObject({ state: 'open', until, ...losses });
+  });
+
   it('shows until when nothing is sent, and when the subscription is switched off', () => {
     const disablesAt = new Date('2026-11-06T00:00:00Z');
     const health = { state: 'open', since, until, disablesAt };

@@ -47,9 +47,17 @@ type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
 /** The changes of an update: undefined keeps a value, null clears it. */
 export type WebhookChanges = OrUndefined<WebhookContent & Pick<Webhook, 'paused'>>;
 
+/** Notifications of the last 24 hours that were exhausted, or that the service cancelled. */
+export interface RecentLosses {
+  lost: number;
+  lastLostAt: Date;
+}
+
 /** The health of a subscription's target. */
 export type TargetHealth =
   | { state: 'ok' }
+  /** It has lost notifications. With `since`, every attempt since then has failed. */
+  | { state: 'losing'; since?: Date }
   /** Every attempt since `since` has failed. */
   | { state: 'failing'; since: Date }
   /** Nothing is sent until `until`. If failures continue, it is switched off at `disablesAt`. */
@@ -127,12 +135,17 @@ export class Webhook implements SealedTarget {
   createdAt!: Date;
   updatedAt!: Date;
   deletedAt!: Date | null;
+  /** Not stored here; only where its health is shown. */
+  losses?: RecentLosses | undefined;
 
-  get health(): TargetHealth & PaceNow {
-    const { failingSince: since, openUntil: until } = this;
-    if (!since) return { state: 'ok', ...this.paceNow };
-    if (!until) return { state: 'failing', since, ...this.paceNow };
-    return { state: 'open', since, until, disablesAt: disablesAt(since, until) };
+  get health(): TargetHealth & Partial<RecentLosses> & PaceNow {
+    const { failingSince: since, openUntil: until, losses } = this;
+    if (since && until) {
+      return { state: 'open', since, until, disablesAt: disablesAt(since, until), ...losses };
+    }
+    const lasting = since ? { since } : {};
+    if (losses) return { state: 'losing', ...lasting, ...losses, ...this.paceNow };
+    return { ...(since ? { state: 'failing', since } : { state: 'ok' }), ...this.paceNow };
   }
 
   private get paceNow(): PaceNow {

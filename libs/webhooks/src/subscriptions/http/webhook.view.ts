@@ -13,6 +13,8 @@ const { optional } = schema;
 
 const HEALTH_STATES: Record<TargetHealth['state'], string> = {
   ok: 'the last attempt succeeded, or there was none',
+  losing:
+    'in the last 24 hours, notifications were `exhausted`, or the service cancelled them: `lost` says how many',
   failing: 'every attempt since `since` failed',
   open:
     'at least 10 attempts in a row failed: nothing is sent until `until`, when one delivery finds ' +
@@ -45,9 +47,16 @@ const PUBLIC_KEY = schema.text(
 
 const HealthSchema = schema.object({
   state: schema.meanings('The state of the target.', HEALTH_STATES, 'open'),
-  since: optional(schema.time('When the first of the attempts failed.')),
+  since: optional(schema.time('When the first of the attempts failed, if all since then failed.')),
   until: optional(schema.time('Until when nothing is sent, except for tests.')),
   disablesAt: optional(schema.time('A warning: it is switched off then, if it goes on failing.')),
+  lost: optional(
+    schema.integer(
+      'How many notifications were `exhausted` in the last 24 hours, or cancelled by the service; absent for none.',
+      15,
+    ),
+  ),
+  lastLostAt: optional(schema.time('When the last of them ended.')),
   pacedBy: optional(
     schema.meanings(
       'Notifications are due and wait, because the pace of the subscription allows no more.',
@@ -63,6 +72,9 @@ const ActivitySchema = schema.object({
   failed: schema.integer('How many of them failed.', 4),
   lastDeliveryAt: optional(
     schema.time('When the newest delivery was created, unless that was more than seven days ago.'),
+  ),
+  lastSuccessAt: optional(
+    schema.time('When a notification last succeeded, tests included; absent if none ever has.'),
   ),
 });
 
@@ -143,8 +155,8 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
   activity: optional({
     ...ActivitySchema,
     description:
-      'What has lately happened to it; only in lists with `include=activity`. Attempts are counted with ' +
-      'a delay of about ten seconds.',
+      'What has lately happened to it; only with `include=activity`. Attempts are counted with a delay of ' +
+      'about ten seconds.',
   }),
 });
 

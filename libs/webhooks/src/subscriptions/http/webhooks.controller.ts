@@ -19,6 +19,7 @@ import { accountRead, ActAsUser, CurrentActor, CurrentUser } from '#libs/identit
 import { type Actor, oneOf, type Page } from '#libs/kernel';
 import { eventKindValidator, resourceValidator } from '../../event-kinds/http/choices.schema.js';
 import { RecentActivityReader } from '../recent-activity.js';
+import { RecentLossesReader } from '../recent-losses.js';
 import type { Webhook } from '../domain/webhook.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
@@ -44,6 +45,7 @@ export class WebhooksController {
   constructor(
     private readonly webhooks: WebhooksService,
     private readonly activity: RecentActivityReader,
+    private readonly losses: RecentLossesReader,
     private readonly reads: OperatorReads,
   ) {}
 
@@ -61,8 +63,8 @@ export class WebhooksController {
       resourceId: accountId,
       accountId,
     });
-    const readWithActivity = async (of: Page) => this.withActivity(accountId, await read(of));
-    return listed(page, hasActivity ? readWithActivity : read, WebhookView);
+    const readWithHealth = async (of: Page) => this.shown(accountId, await read(of), hasActivity);
+    return listed(page, readWithHealth, WebhookView);
   }
 
   @Get(':id')
@@ -71,11 +73,12 @@ export class WebhooksController {
     @CurrentActor() actor: Actor,
     @Param('applicationId') applicationId: ApplicationId,
     @Param('id') id: string,
-    @QueryOf((query) => query.numericId('accountId')) asked: string | undefined,
+    @QueryOf(readShown) { accountId: asked, hasActivity }: ReturnType<typeof readShown>,
   ): Promise<Answer> {
     const accountId = accountRead(asked, user);
     const webhook = await this.webhooks.get(accountId, id, applicationId);
     await this.reads.record(user, actor, { action: 'webhook.show', resourceId: id, accountId });
+    await this.shown(accountId, [webhook], hasActivity);
     return shown(WebhookView, webhook, webhook.version);
   }
 
@@ -119,7 +122,14 @@ export class WebhooksController {
     return { message: 'delete successful' };
   }
 
-  private async withActivity(accountId: string, webhooks: Webhook[]): Promise<ShownWebhook[]> {
+  /** Adds what their rows do not have. */
+  private async shown(
+    accountId: string,
+    webhooks: Webhook[],
+    hasActivity: boolean,
+  ): Promise<ShownWebhook[]> {
+    await this.losses.addTo(webhooks);
+    if (!hasActivity) return webhooks;
     const ids = webhooks.map(({ id }) => id);
     const activities = await this.activity.of(accountId, ids);
     return webhooks.map((webhook) => {
@@ -132,6 +142,13 @@ export class WebhooksController {
 const SCOPE = oneOf(['all']);
 const INCLUDE = oneOf(['activity']);
 
+function readShown(query: QueryReader) {
+  return {
+    accountId: query.numericId('accountId'),
+    hasActivity: query.valid('include', INCLUDE) !== undefined,
+  };
+}
+
 function readQuery(query: QueryReader, { applicationId }: { applicationId?: string }) {
   return {
     event: query.filter('event', eventKindValidator),
@@ -142,8 +159,7 @@ function readQuery(query: QueryReader, { applicationId }: { applicationId?: stri
       applicationId === undefined
         ? (query.valid('scope', SCOPE) ?? ('account' as const))
         : { applicationId },
-    accountId: query.numericId('accountId'),
-    hasActivity: query.valid('include', INCLUDE) !== undefined,
+    ...readShown(query),
     page: query.optionalPage(),
   };
 }

@@ -38,7 +38,8 @@ const FILTERS: Parameters = {
 
 const INCLUDE: Parameters = {
   include: {
-    about: 'With `activity`, each has its attempts of the last 24 hours and its newest delivery.',
+    about:
+      'With `activity`, it has its attempts of the last 24 hours, its newest delivery and its last success.',
     schema: schema.choice('', ['activity']),
   },
 };
@@ -109,7 +110,7 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
     show: {
       summary: 'Show a subscription',
       about: 'Answers one subscription, and its version as `ETag`.',
-      query: ACCOUNT_READ,
+      query: { ...ACCOUNT_READ, ...INCLUDE },
       answer: WebhookView.schema,
       headers: ['ETag'],
     },
@@ -196,7 +197,7 @@ const applicationWebhooksRoutes = describeRoutes(WebhooksController, {
     show: {
       summary: "Show an application's subscription",
       about: 'The same as under `/v1/webhooks/{id}`.',
-      query: ACCOUNT_READ,
+      query: { ...ACCOUNT_READ, ...INCLUDE },
       answer: WebhookView.schema,
       headers: ['ETag'],
     },

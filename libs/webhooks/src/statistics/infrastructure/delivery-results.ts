@@ -1,0 +1,153 @@
+import { Injectable } from '@nestjs/common';
+import { BackgroundTasks, Database, prepared, statement } from '#libs/runtime';
+import { Activity } from '../../activity/domain/activity.js';
+import { STEP_MS } from '../domain/attempt-history.js';
+
+/** Losses are rare and urgent; a success is only news to who looks at it. */
+const LOSSES_MS = 1_000;
+const SUCCESSES_MS = 10_000;
+
+const STEP = `date_bin(interval '${STEP_MS / 1_000} s', now(), 'epoch')`;
+
+/** Adds to the row of a subscription and a step. */
+const ADD = `ON CONFLICT (webhook_id, at) DO UPDATE
+SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)`;
+
+/**
+ * Counts what a statement has ended without success, unless the customer did it. For statements off the path of events:
+ * the rows stay locked until the transaction ends.
+ * @param ended the CTE that returns `webhook_id` and `reason` of these deliveries
+ */
+export const countLosses = (ended: string): string => `
+INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
+SELECT webhook_id, ${STEP}, count(*), now() FROM ${ended}
+WHERE reason NOT IN ('requested', 'disabled', 'deleted')
+-- In the same order in each process, which prevents deadlocks.
+GROUP BY webhook_id ORDER BY webhook_id
+${ADD}`;
+
+/** @returns the subscriptions that have lost nothing before in this step */
+export const ADD_LOSSES = prepared<
+  { webhookIds: string[]; at: string[]; counts: number[]; lastAt: string[] },
+  { webhookId: string; isFirst: boolean }
+>(
+  'webhook-losses.add',
+  `
+INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
+SELECT * FROM unnest(@webhookIds::bigint[], @at::timestamptz[], @counts::integer[], @lastAt::timestamptz[])
+${ADD}
+RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst"`,
+);
+
+/** Leaves out subscriptions that are gone. */
+export const ADD_SUCCESSES = prepared<{ webhookIds: string[]; at: string[] }>(
+  'webhook-successes.add',
+  `
+INSERT INTO webhook_successes AS s (webhook_id, at)
+SELECT w.id, a.at FROM unnest(@webhookIds::bigint[], @at::timestamptz[]) AS a(webhook_id, at)
+JOIN webhooks w ON w.id = a.webhook_id
+ORDER BY w.id
+ON CONFLICT (webhook_id) DO UPDATE SET at = excluded.at WHERE s.at < excluded.at`,
+);
+
+/** Health looks back for a day. @returns as many rows as were deleted */
+export const FORGET_LOSSES = statement<{ limit: number }>(`
+DELETE FROM webhook_losses WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM webhook_losses WHERE at < now() - interval '48 hours'
+  ORDER BY at LIMIT @limit::integer FOR UPDATE SKIP LOCKED
+))
+RETURNING 1`);
+
+/** Notifications of a subscription that were lost within a step. */
+interface Loss {
+  accountId: string;
+  webhookId: string;
+  atMs: number;
+  count: number;
+  lastMs: number;
+}
+
+/**
+ * Keeps in memory which subscriptions have lost notifications, and when one last succeeded, and stores it from time to
+ * time, off the path of an event. What is not stored when the process is killed is lost.
+ */
+@Injectable()
+export class DeliveryResults {
+  private losses = new Map<string, Loss>();
+  private successes = new Map<string, number>();
+
+  constructor(
+    tasks: BackgroundTasks,
+    private readonly database: Database,
+    private readonly activity: Activity,
+  ) {
+    tasks.add('losses', { everyMs: LOSSES_MS }, () => this.storeLosses());
+    tasks.add('successes', { everyMs: SUCCESSES_MS }, () => this.storeSuccesses());
+  }
+
+  succeeded(webhookId: string): void {
+    this.successes.set(webhookId, Date.now());
+  }
+
+  lost(accountId: string, webhookId: string): void {
+    const now = Date.now();
+    this.add({ accountId, webhookId, atMs: now - (now % STEP_MS), count: 1, lastMs: now });
+  }
+
+  async flush(): Promise<void> {
+    await this.storeLosses();
+    await this.storeSuccesses();
+  }
+
+  private add(loss: Loss): void {
+    const key = `${loss.webhookId} ${loss.atMs}`;
+    const { count = 0, lastMs = 0 } = this.losses.get(key) ?? {};
+    const sum = { count: count + loss.count, lastMs: Math.max(lastMs, loss.lastMs) };
+    this.losses.set(key, { ...loss, ...sum });
+  }
+
+  /** What cannot be stored is kept for the next time. */
+  private async storeLosses(): Promise<void> {
+    const losses = [...this.losses.values()].sort((one, other) =>
+      compare(one.webhookId, other.webhookId),
+    );
+    if (losses.length === 0) return;
+    this.losses = new Map();
+    let stored;
+    try {
+      stored = await this.database.run(ADD_LOSSES, {
+        webhookIds: losses.map(({ webhookId }) => webhookId),
+        at: losses.map(({ atMs }) => new Date(atMs).toISOString()),
+        counts: losses.map(({ count }) => count),
+        lastAt: losses.map(({ lastMs }) => new Date(lastMs).toISOString()),
+      });
+    } catch (error) {
+      for (const loss of losses) this.add(loss);
+      throw error;
+    }
+    const news = new Set(stored.filter(({ isFirst }) => isFirst).map((row) => row.webhookId));
+    for (const { accountId, webhookId: id } of losses) {
+      if (news.has(id)) this.activity.report(accountId, { kind: 'webhook', id });
+    }
+  }
+
+  private async storeSuccesses(): Promise<void> {
+    const successes = [...this.successes];
+    if (successes.length === 0) return;
+    this.successes = new Map();
+    try {
+      await this.database.run(ADD_SUCCESSES, {
+        webhookIds: successes.map(([id]) => id),
+        at: successes.map(([, ms]) => new Date(ms).toISOString()),
+      });
+    } catch (error) {
+      for (const [id, ms] of successes) {
+        this.successes.set(id, Math.max(ms, this.successes.get(id) ?? 0));
+      }
+      throw error;
+    }
+  }
+}
+
+/** By number, as PostgreSQL does. */
+const compare = (one: string, other: string): number => (BigInt(one) < BigInt(other) ? -1 : 1);
