@@ -115,7 +115,7 @@ describe('after a subscription is created', () => {
     const read = page.waitForResponse((response) => response.url().includes('missedBy='));
     await page.getByRole('button', { name: 'Create' }).click();
     await (await read).finished();
-    await page.locator('.heading .pill', { hasText: 'healthy' }).waitFor();
+    await page.locator('.heading .pill', { hasText: 'untested' }).waitFor();
     return page;
   }
 

@@ -65,7 +65,7 @@ it('switches on a subscription that the service switched off, and redelivers its
   await row.getByText('410', { exact: true }).waitFor();
   installation.receiver.answering = (_, response) => response.end();
   await row.getByRole('button', { name: 'Switch on' }).click();
-  await failing.getByText('your subscription is well').waitFor();
+  await row.getByText('losing').waitFor();
   const shown = await customer.client.get(`/v1/webhooks/${webhook}`);
   expect(shown.json()).toMatchObject({ enabled: true });
   // This includes the notification that was answered with 410.
@@ -82,7 +82,7 @@ it('shows a paused subscription, and resumes it', async () => {
     .getByRole('row', { name: /On holiday/ })
     .getByRole('button')
     .click();
-  await attention.getByText('your subscription is well').waitFor();
+  await attention.getByText('your subscription is untested').waitFor();
 });
 
 it('shows the outcomes and answer times of a time range, as charts and as tables', async () => {
@@ -184,7 +184,7 @@ it('shows live what starts to fail, since when, and when it works again', async 
   const webhook = await installation.aSubscription(customer, { name });
   const page = await installation.openAs(customer, 'overview');
   const failing = page.getByRole('region', { name: 'Needs attention' });
-  await failing.getByText('your subscription is well').waitFor();
+  await failing.getByText('your subscription is untested').waitFor();
 
   installation.receiver.answering = (_, response) => response.writeHead(500).end();
   await installation.report(customer);

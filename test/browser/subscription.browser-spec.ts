@@ -27,7 +27,8 @@ afterEach(() => installation.closePages());
 const stored = async () =>
   (await customer.client.get(`/v1/webhooks/${webhook}`)).json<Schemas['Webhook']>();
 
-const isHealthy = (page: Page) => page.locator('.heading .pill', { hasText: 'healthy' }).waitFor();
+const isShownAs = (page: Page, word: string) =>
+  page.locator('.heading .pill', { hasText: word }).waitFor();
 
 async function run(page: Page, command: string): Promise<void> {
   await page.keyboard.press('Control+k');
@@ -39,11 +40,11 @@ describe('the actions on a subscription', () => {
   it('is paused, resumed and tested with the keyboard', async () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     const health = page.getByRole('region', { name: 'Health' });
-    await isHealthy(page);
+    await isShownAs(page, 'untested');
     await run(page, 'pause');
     await health.getByText('sent oldest first when you resume it').waitFor();
     await run(page, 'resume');
-    await isHealthy(page);
+    await isShownAs(page, 'untested');
     await run(page, 'send test');
     await page.getByRole('heading', { name: 'cdrCreated · call' }).waitFor();
     await page.getByText('Your server accepted this notification').waitFor();
@@ -59,7 +60,7 @@ describe('the actions on a subscription', () => {
     await page.getByText('This subscription is off.').waitFor();
     expect(await page.getByRole('button', { name: 'Send test' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Switch on' }).click();
-    await isHealthy(page);
+    await isShownAs(page, 'untested');
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await dialog.getByRole('button', { name: 'Delete' }).click();
@@ -267,7 +268,7 @@ describe('the health of a subscription', () => {
     await health.getByRole('button', { name: 'Send test' }).click();
     await page.getByText('Your server accepted this notification').waitFor();
     await page.goBack();
-    await isHealthy(page);
+    await isShownAs(page, 'healthy');
     await health.getByText('Deliveries that failed earlier keep their retry times').waitFor();
     await health.getByRole('link', { name: 'See them, or send them now' }).click();
     await page.locator('.pill', { hasText: 'retrying' }).waitFor();
@@ -300,7 +301,7 @@ describe('the health of a subscription', () => {
     const step = 'Switch on, and redeliver what failed';
     await page.getByRole('button', { name: step }).click();
     await page.getByText('what failed is sent again').waitFor();
-    await isHealthy(page);
+    await isShownAs(page, 'losing');
     const sent = async () => (await customer.client.get(`/v1/deliveries/${id}`)).json();
     await expect.poll(sent, { timeout: 20_000 }).toMatchObject({ state: 'succeeded' });
   });

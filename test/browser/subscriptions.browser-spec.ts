@@ -142,7 +142,7 @@ describe('a new subscription', () => {
     await page.getByLabel('all, including future ones').uncheck();
     await page.getByLabel('sms', { exact: true }).check();
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.locator('.heading .pill', { hasText: 'healthy' }).waitFor();
+    await page.locator('.heading .pill', { hasText: 'untested' }).waitFor();
     const answer = await customer.client.get(`/v1/applications/${application}/webhooks`);
     expect(answer.text).toContain('"payload":{"n": 12345678901234567890}');
     expect(answer.json()).toMatchObject([
@@ -200,7 +200,7 @@ it('shows hostile names, addresses and payloads as texts', async () => {
   const viewport = { width: 360, height: 700 };
   const page = await installation.openAs(customer, 'subscriptions', { viewport });
   await page.getByRole('link', { name: /onerror=/ }).click();
-  await page.locator('.heading .pill', { hasText: 'healthy' }).waitFor();
+  await page.locator('.heading .pill', { hasText: 'untested' }).waitFor();
   expect(page.url()).toContain(`/subscriptions/${id}`);
   await page.getByRole('link', { name: 'Settings' }).click();
   expect(await page.getByLabel('Payload').inputValue()).toContain(script.slice(0, 10));

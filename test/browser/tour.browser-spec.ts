@@ -60,7 +60,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await page.getByLabel('Name').fill('Billing');
   await page.getByLabel('Target URL').fill(installation.receiver.url);
   await page.getByRole('button', { name: 'Create' }).click();
-  await page.locator('.heading .pill', { hasText: 'healthy' }).waitFor();
+  await page.locator('.heading .pill', { hasText: 'untested' }).waitFor();
   const webhook = lastOf(page.url());
   const report = (call: string) => reportCall(application, call);
 
@@ -120,7 +120,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
   // The secret is replaced; for a day, the old one also signs.
   await goTo(page, 'Subscriptions');
   await page.getByRole('link', { name: 'Billing' }).click();
-  await page.locator('.heading .pill', { hasText: 'healthy' }).waitFor();
+  await page.locator('.heading .pill', { hasText: 'losing' }).waitFor();
   await page.getByRole('link', { name: 'Signing secret' }).click();
   await page.getByRole('button', { name: 'Replace the secret' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();

@@ -157,6 +157,8 @@ const STYLES: Record<string, Style> = {
   ok: 'green',
   paused: 'yellow',
   paced: 'yellow',
+  untested: 'yellow',
+  losing: 'red',
   failing: 'red',
   open: 'red',
 };
@@ -169,7 +171,7 @@ async function list(options: ListOptions, command: Command): Promise<void> {
   const api = await apiOf(options, command);
   const { application, account: accountId, event, resource } = options;
   const enabled = options.enabled === undefined ? undefined : String(options.enabled);
-  const filters = { accountId, event, resource, enabled };
+  const filters = { include: 'activity', accountId, event, resource, enabled };
   const pages =
     application === undefined
       ? pagesOf(api, 'v1/webhooks', { scope: 'all', ...filters })
@@ -186,16 +188,18 @@ function cellsOf(webhook: Webhook): (string | undefined)[] {
   return [id, stateOf(webhook), event, resource, applicationId, name, targetUrl];
 }
 
-function stateOf({ enabled, disabledReason, paused, health }: Webhook): string {
+function stateOf({ enabled, disabledReason, paused, health, activity }: Webhook): string {
   if (!enabled) return disabledReason === undefined ? 'off' : `off (${disabledReason})`;
   if (paused) return 'paused';
   const { state = 'ok', pacedBy } = health ?? {};
-  return state === 'ok' && pacedBy !== undefined ? 'paced' : state;
+  if (state !== 'ok') return state;
+  if (pacedBy !== undefined) return 'paced';
+  return activity && activity.lastSuccessAt === undefined ? 'untested' : state;
 }
 
 async function show(id: string, options: Options, command: Command): Promise<void> {
   const api = await apiOf(options, command);
-  const query = queryOf({ accountId: options.account });
+  const query = queryOf({ include: 'activity', accountId: options.account });
   const { text } = await api.ask('GET', pathOf(id) + query);
   printObject(options, text);
 }

@@ -90,7 +90,7 @@ function PageLink({
   );
 }
 
-/** How many of the account's first 500 subscriptions are failing or were switched off by the service. */
+/** How many of the account's first 500 subscriptions need attention. */
 function useSick(): number {
   const { role } = useUser();
   const client = useQueryClient();
@@ -104,7 +104,7 @@ function useSick(): number {
     },
   });
   return data.filter(({ enabled, health, disabledReason }) =>
-    enabled ? health?.state === 'failing' || health?.state === 'open' : disabledReason,
+    enabled ? health && health.state !== 'ok' : disabledReason,
   ).length;
 }
 

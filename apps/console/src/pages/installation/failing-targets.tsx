@@ -45,22 +45,11 @@ export function FailingTargets({ failing }: Pick<Overview, 'failing'>) {
 }
 
 function Target({ target }: { target: Overview['failing'][number] }) {
-  const { webhookId, accountId, targetUrl, failingSince, openUntil, waiting } = target;
-  const { host, pathname } = new URL(targetUrl);
+  const { webhookId, accountId, failingSince, openUntil, waiting } = target;
   return (
     <tr>
       <td>
-        <Link
-          className="target mono"
-          href={`/deliveries?accountId=${accountId}&webhookId=${webhookId}`}
-          title={targetUrl}
-        >
-          <bdi>{host}</bdi>
-          <bdi className="muted wide">{pathname}</bdi>
-        </Link>
-        <span className="of-account quiet">
-          <AccountName id={accountId} />
-        </span>
+        <Host {...target} />
       </td>
       <td className="wide">
         <Link href={`/accounts/${accountId}`}>
@@ -81,6 +70,64 @@ function Target({ target }: { target: Overview['failing'][number] }) {
         {waiting >= MOST_WAITING && ' or more'}
       </td>
     </tr>
+  );
+}
+
+/** The subscriptions that have lost the most notifications in the last 24 hours. */
+export function LosingSubscriptions({ losing }: Pick<Overview, 'losing'>) {
+  if (losing.length === 0) return null;
+  return (
+    <section className="card" aria-labelledby="losing">
+      <header>
+        <h2 id="losing">Losing notifications</h2>
+        <span className="muted note">
+          {losing.length >= MOST && `the ${MOST} that have lost the most; `}
+          exhausted, or cancelled by the service, in the last 24 hours
+        </span>
+      </header>
+      <Lines heads={['Host', wide('Account'), 'Last one', number('Lost')]}>
+        {losing.map(({ webhookId, accountId, targetUrl, lost, lastLostAt }) => (
+          <tr key={webhookId}>
+            <td>
+              <Host {...{ webhookId, accountId, targetUrl }} />
+            </td>
+            <td className="wide">
+              <Link href={`/accounts/${accountId}`}>
+                <AccountName id={accountId} />
+              </Link>
+            </td>
+            <td className="muted">
+              <RelativeTime at={lastLostAt} />
+            </td>
+            <td className="number">{lost.toLocaleString('en')}</td>
+          </tr>
+        ))}
+      </Lines>
+    </section>
+  );
+}
+
+/** The host of a target, with a link to the deliveries; on a phone with the account. */
+function Host({
+  webhookId,
+  accountId,
+  targetUrl,
+}: Pick<Overview['losing'][number], 'webhookId' | 'accountId' | 'targetUrl'>) {
+  const { host, pathname } = new URL(targetUrl);
+  return (
+    <>
+      <Link
+        className="target mono"
+        href={`/deliveries?accountId=${accountId}&webhookId=${webhookId}`}
+        title={targetUrl}
+      >
+        <bdi>{host}</bdi>
+        <bdi className="muted wide">{pathname}</bdi>
+      </Link>
+      <span className="of-account quiet">
+        <AccountName id={accountId} />
+      </span>
+    </>
   );
 }
 

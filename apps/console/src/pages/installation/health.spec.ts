@@ -28,6 +28,7 @@ const anOverview = (fields: Partial<Overview> = {}): Overview => ({
   partitions: [aPartition],
   retention: { days: 30, nextDay: '2026-11-01', nextAt: '2026-12-03T00:00:00.000Z' },
   failing: [],
+  losing: [],
   schemaVersion: 'Webhooks1763700000004',
   ...fields,
 });

@@ -8,7 +8,7 @@ import { SkeletonRows } from '../../components/skeleton.js';
 import { LocalTime, useNow } from '../../components/time.js';
 import { topLoadsQuery } from '../load/load.queries.js';
 import { TopLoads } from '../load/top-loads.js';
-import { FailingTargets } from './failing-targets.js';
+import { FailingTargets, LosingSubscriptions } from './failing-targets.js';
 import { Counts } from './figures.js';
 import { type Finding, type Health, healthOf } from './health.js';
 import { overviewQuery } from './installation.queries.js';
@@ -49,6 +49,7 @@ export default function InstallationPage() {
           <Counts {...data} />
           <TopLoads data={loads.data} error={loads.error} />
           <FailingTargets failing={data.overview.failing} />
+          <LosingSubscriptions losing={data.overview.losing} />
           <Processes workers={data.overview.workers} apis={data.overview.apis} />
           <Storage overview={data.overview} />
         </div>

@@ -13,6 +13,7 @@ import {
   useTest,
   waitingQuery,
 } from '../subscription/subscription.queries.js';
+import { conditionsOf } from '../subscription/health.js';
 import { useConditions } from '../subscription/use-conditions.js';
 import { failingOf, isBad } from './failing.js';
 import type { Subscription } from './subscriptions.queries.js';
@@ -22,7 +23,7 @@ const HEADS = ['Subscription', 'Problem', number('Waiting'), 'Next try', 'Off on
 /** Fetches the cause and the number of waiting deliveries for at most this many. */
 const MOST_READ = 25;
 
-/** The subscriptions that are failing, paused, or switched off by the service: one line each, with the next step. */
+/** The subscriptions that need attention or are paused: one line each, with the next step. */
 export function Attention({ subscriptions }: { subscriptions: readonly Subscription[] }) {
   const failing = failingOf(subscriptions);
   const paused = subscriptions.filter((one) => one.enabled && one.paused && !failing.includes(one));
@@ -39,8 +40,8 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
           )}{' '}
           {paused.length > 0 && <Pill tone="waiting">{paused.length} paused</Pill>}
           {rows.length === 0 && (
-            <Pill tone={subscriptions.length === 0 ? 'neutral' : 'good'}>
-              {wellText(subscriptions.length)}
+            <Pill tone={subscriptions.every(isUntested) ? 'neutral' : 'good'}>
+              {wellText(subscriptions)}
             </Pill>
           )}
         </span>
@@ -61,8 +62,15 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
   );
 }
 
-function wellText(count: number): string {
+const isUntested = (one: Subscription): boolean =>
+  conditionsOf(one, undefined, Date.now())[0].word === 'untested';
+
+function wellText(subscriptions: readonly Subscription[]): string {
+  const count = subscriptions.length;
   if (count === 0) return 'no subscriptions';
+  const untested = subscriptions.filter(isUntested).length;
+  if (untested === count) return count === 1 ? 'your subscription is untested' : 'all untested';
+  if (untested > 0) return `${count - untested} well, ${untested} untested`;
   return count === 1 ? 'your subscription is well' : `all ${count} subscriptions are well`;
 }
 
@@ -71,6 +79,7 @@ function Line({ subscription, isRead }: { subscription: Subscription; isRead: bo
   const conditions = useConditions(subscription);
   const bad = conditions.find(isBad);
   const condition = bad ?? conditions[0];
+  const isLosing = condition.word === 'losing';
   const offOn = condition.warning?.at ?? disabledAt;
   return (
     <tr>
@@ -82,10 +91,11 @@ function Line({ subscription, isRead }: { subscription: Subscription; isRead: bo
         {name !== undefined && <bdi className="url">{targetUrl}</bdi>}
       </td>
       <td>
-        {isRead && bad && <LastAnswer webhookId={id} />} {(!bad || !enabled) && condition.word}{' '}
+        {isRead && bad && <LastAnswer webhookId={id} />}{' '}
+        {(!bad || !enabled || isLosing) && condition.word}{' '}
         {condition.since?.at !== undefined && (
           <>
-            since <ClockTime at={condition.since.at} />
+            {isLosing ? 'last at' : 'since'} <ClockTime at={condition.since.at} />
           </>
         )}
       </td>
@@ -93,7 +103,7 @@ function Line({ subscription, isRead }: { subscription: Subscription; isRead: bo
       <td>
         {condition.next.at !== undefined ? (
           <RelativeTime at={condition.next.at} />
-        ) : bad && enabled ? (
+        ) : bad && enabled && !isLosing ? (
           'on schedule'
         ) : (
           '–'

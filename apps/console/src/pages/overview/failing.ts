@@ -3,7 +3,7 @@ import type { Subscription } from './subscriptions.queries.js';
 
 export const isBad = ({ needsAttention }: Condition): boolean => needsAttention;
 
-/** The subscriptions that are failing or were switched off by the service, longest first. */
+/** The subscriptions that need attention, longest first. */
 export function failingOf(subscriptions: readonly Subscription[]): Subscription[] {
   return subscriptions
     .flatMap((subscription) => {

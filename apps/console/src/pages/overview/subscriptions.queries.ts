@@ -10,7 +10,9 @@ export const allSubscriptionsQuery = queryOptions({
   // Another page may just have created one.
   staleTime: 0,
   queryFn: ({ signal }) =>
-    answerOf(api.GET('/v1/webhooks', { params: { query: { scope: 'all' } }, signal })),
+    answerOf(
+      api.GET('/v1/webhooks', { params: { query: { scope: 'all', include: 'activity' } }, signal }),
+    ),
 });
 
 /** Refetches them when a subscription or its health changes. */

@@ -69,8 +69,19 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
                     </Link>
                   </p>
                 )}
+                {condition.word === 'losing' && (
+                  <p>
+                    <Link href={inAccount(`/deliveries?webhookId=${id}&state=exhausted`)}>
+                      {isOwn
+                        ? 'See exhausted deliveries, or send them again'
+                        : 'See exhausted deliveries'}
+                    </Link>
+                  </p>
+                )}
               </div>
-              {condition.needsAttention && isOwn && <Step of={subscription} />}
+              {condition.needsAttention && isOwn && condition.word !== 'losing' && (
+                <Step of={subscription} />
+              )}
             </div>
           </Notice>
         ))}

@@ -18,6 +18,28 @@ describe('a subscription that is on', () => {
     expect([only.tone, only.word, others]).toEqual(['good', 'healthy', []]);
   });
 
+  it('is untested before its first success, if that is known', () => {
+    const activity = { succeeded: 0, failed: 0 };
+    expect(words({ ...ok, activity })).toEqual(['untested']);
+    expect(words({ ...ok, activity: { ...activity, lastSuccessAt: SINCE } })).toEqual(['healthy']);
+    expect(words({ ...ok, paused: true, activity })).toEqual(['paused']);
+  });
+
+  it('is losing notifications, whatever its last attempt was', () => {
+    const lost = { lost: 15, lastLostAt: SINCE };
+    const losing = { enabled: true, health: { state: 'losing', ...lost } } as const;
+    const [only, ...others] = conditionsOf(losing, undefined, NOW);
+    expect(only).toMatchObject({ tone: 'bad', word: 'losing', needsAttention: true });
+    expect([only.since?.at, others]).toEqual([SINCE, []]);
+    expect(only.sentence).toMatch(/^15 notifications/);
+    const { health } = losing;
+    expect(words({ enabled: true, health: { ...health, since: SINCE } })).toEqual([
+      'losing',
+      'failing',
+    ]);
+    expect(words({ enabled: true, health: { ...open, ...lost } })).toEqual(['failing', 'losing']);
+  });
+
   it('is failing, and goes on', () => {
     const [only] = conditionsOf(
       { enabled: true, health: { state: 'failing', since: SINCE } },

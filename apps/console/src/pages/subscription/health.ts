@@ -4,7 +4,7 @@ import type { Tone } from '../../components/notice.js';
 /** The known properties of a subscription. */
 export type Known = Pick<
   Schemas['Webhook'],
-  'enabled' | 'paused' | 'health' | 'disabledReason' | 'disabledAt'
+  'enabled' | 'paused' | 'health' | 'disabledReason' | 'disabledAt' | 'activity'
 >;
 
 /** A text, and the time that follows it. */
@@ -19,7 +19,7 @@ export interface Condition {
   tone: Tone;
   /** One word, for lists. */
   word: string;
-  /** Whether it is failing, or the service has switched it off. */
+  /** Whether it is failing or losing notifications, or the service has switched it off. */
   needsAttention: boolean;
   sentence: string;
   /** Since when. */
@@ -68,7 +68,7 @@ const PAUSED: Condition = {
  * @param now ms
  */
 export function conditionsOf(
-  { enabled, paused, health, disabledReason, disabledAt }: Known,
+  { enabled, paused, health, disabledReason, disabledAt, activity }: Known,
   heldUntil: string | undefined,
   now: number,
 ): Conditions {
@@ -83,17 +83,23 @@ export function conditionsOf(
     ...(paused ? [PAUSED] : []),
     ...(isOpen ? [openCircuit(health, isWaiting, paused)] : []),
     ...(!paused && !isWaiting && isAhead(heldUntil, now) ? [held(heldUntil)] : []),
-    ...(health?.state === 'failing' ? [failing(health)] : []),
+    ...(health?.lost === undefined ? [] : [losing(health, health.lost)]),
+    ...(isFailing(health) ? [failing(health)] : []),
     ...(health?.pacedBy === undefined ? [] : [PACED_BY[health.pacedBy]]),
   ];
   const [first, ...others] = all;
-  return first ? [first, ...others] : [WORKING];
+  if (first) return [first, ...others];
+  return [activity && activity.lastSuccessAt === undefined ? UNTESTED : WORKING];
 }
 
 const isAhead = (time: string | undefined, now: number): time is string =>
   time !== undefined && Date.parse(time) > now;
 
 type Health = NonNullable<Known['health']>;
+
+/** Whether every attempt since `since` has failed. */
+const isFailing = (health: Known['health']): health is Health =>
+  health?.state === 'failing' || (health?.state === 'losing' && health.since !== undefined);
 
 const since = ({ since: at }: Health) =>
   at === undefined ? {} : { since: { text: 'First failure', at } };
@@ -139,6 +145,21 @@ function failing(health: Health): Condition {
   };
 }
 
+function losing({ lastLostAt }: Health, lost: number): Condition {
+  const count = lost.toLocaleString('en');
+  return {
+    tone: 'bad',
+    word: 'losing',
+    needsAttention: true,
+    sentence:
+      lost === 1
+        ? '1 notification of the last 24 hours was lost: it had no attempts left, or was cancelled.'
+        : `${count} notifications of the last 24 hours were lost: they had no attempts left, or were cancelled.`,
+    ...(lastLostAt !== undefined && { since: { text: 'Last one lost', at: lastLostAt } }),
+    next: { text: 'Nothing sends them again unless you do' },
+  };
+}
+
 const PACED = { tone: 'waiting', word: 'paced', needsAttention: false } as const;
 
 const PACED_BY: Record<NonNullable<Health['pacedBy']>, Condition> = {
@@ -165,4 +186,12 @@ const WORKING: Condition = {
   needsAttention: false,
   sentence: 'The last attempt succeeded, or there was none yet.',
   next: { text: 'Notifications are sent as events come in.' },
+};
+
+const UNTESTED: Condition = {
+  ...WORKING,
+  tone: 'neutral',
+  word: 'untested',
+  sentence: 'No notification has succeeded yet.',
+  next: { text: 'A test finds out whether your server takes them.' },
 };

@@ -22,7 +22,8 @@ export const subscriptionQuery = (id: string, customer: string | undefined) =>
   queryOptions({
     queryKey: ['webhook', id, 'shown', { customer }],
     queryFn: async ({ signal }): Promise<Shown> => {
-      const params = { path: { id }, query: accountQuery(customer) };
+      const query = { include: 'activity', ...accountQuery(customer) } as const;
+      const params = { path: { id }, query };
       const call = api.GET('/v1/webhooks/{id}', { params, parseAs: 'text', signal });
       const text = await rawAnswerOf(call);
       const version = (await call).response.headers.get('ETag') ?? '*';

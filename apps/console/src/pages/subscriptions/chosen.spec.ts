@@ -12,7 +12,11 @@ const aSubscription = (fields: Partial<Subscription>): Subscription => ({
 const BILLING = aSubscription({
   name: 'Billing',
   resource: 'call,sms',
-  activity: { succeeded: 999, failed: 1, lastDeliveryAt: '2026-01-31T12:00:00.000Z' },
+  activity: {
+    ...{ succeeded: 999, failed: 1 },
+    lastDeliveryAt: '2026-01-31T12:00:00.000Z',
+    lastSuccessAt: '2026-01-31T12:00:00.000Z',
+  },
 });
 const CRM = aSubscription({
   ...{ name: 'crm', event: 'smsdlr', applicationId: '7' },
@@ -69,6 +73,8 @@ it('has a word for every state', () => {
   const words = [
     ...ALL,
     aSubscription({ health: { state: 'open' } }),
+    aSubscription({ health: { state: 'losing', lost: 1 } }),
+    aSubscription({ activity: { succeeded: 0, failed: 0 } }),
     aSubscription({ health: { state: 'ok', pacedBy: 'ordered' } }),
     aSubscription({ enabled: false }),
   ].map((one) => conditionsOf(one, undefined, Date.now())[0].word);

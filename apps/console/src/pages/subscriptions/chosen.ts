@@ -3,7 +3,15 @@ import { conditionsOf } from '../subscription/health.js';
 import type { Subscription } from './subscriptions.queries.js';
 
 /** The words for the state of a subscription in lists, worst first. */
-export const STATES = ['failing', 'paused', 'paced', 'healthy', 'off'] as const;
+export const STATES = [
+  'failing',
+  'losing',
+  'paused',
+  'paced',
+  'untested',
+  'healthy',
+  'off',
+] as const;
 
 /** The filter's value for subscriptions of the whole account. */
 export const WHOLE_ACCOUNT = 'none';
