@@ -148,8 +148,8 @@ describe('webhooks', () => {
     const { stdout, stderr } = await run('webhooks', 'list');
     expect(stderr).toBe('id\tstate\tevent\tresource\tapplication\tname\ttarget\n');
     expect(stdout).toBe(
-      `${own}\tok\tcdrCreated\tcall\t${application}\tBilling\t${cli.receiver.url}\n` +
-        `${id}\tok\tcdrCreated\tcall\t\t\t${cli.receiver.url}\n`,
+      `${own}\tuntested\tcdrCreated\tcall\t${application}\tBilling\t${cli.receiver.url}\n` +
+        `${id}\tuntested\tcdrCreated\tcall\t\t\t${cli.receiver.url}\n`,
     );
     expect(await ok('webhooks', 'show', id)).toContain(`\npayload\t${payload}\n`);
     expect((await json<Schemas['Webhook']>('webhooks', 'show', id)).retry).toEqual({
@@ -207,7 +207,7 @@ describe('webhooks', () => {
       [''],
     ]);
     expect(await ok('webhooks', 'resume', paused)).toBe(`resumed subscription ${paused}\n`);
-    expect((await run('webhooks', 'list', '--enabled')).stdout).toContain(`${paused}\tok\t`);
+    expect((await run('webhooks', 'list', '--enabled')).stdout).toContain(`${paused}\tuntested\t`);
   });
 
   it('show in the list that their pace delays notifications', async () => {
@@ -488,7 +488,7 @@ describe('on a terminal', () => {
   it('lists are aligned and in colour', async () => {
     const id = await createDemo();
     const { output } = await onTerminal(['webhooks', 'list', '--url', cli.api.url]);
-    expect(output).toContain(`${id}  \u001b[32mok\u001b[39m     smsdlr  all `);
+    expect(output).toContain(`${id}  \u001b[33muntested\u001b[39m  smsdlr  all `);
   });
 
   it('a deletion is asked for', async () => {

@@ -460,8 +460,15 @@ it('removes subscriptions that were deleted before the oldest kept delivery', as
     await deletedFor(DAYS + 2.9),
     await deletedFor(DAYS + 3.1, { cancelling: true }),
   ];
+  await database.query('INSERT INTO webhook_successes SELECT id, now() FROM webhooks');
+  await database.query(
+    `INSERT INTO webhook_losses SELECT $1, now() - n * interval '1 hour', 1, now() FROM unnest(ARRAY[47, 49]) n`,
+    [webhook],
+  );
   // Even if a worker is configured with fewer days.
   for (const days of [DAYS, 1]) await (await aWorker(days)).run();
+  expect(await database.query('SELECT FROM webhook_losses')).toHaveLength(1);
+  expect(await database.query('SELECT FROM webhook_successes')).toHaveLength(kept.length);
   const left = await database.query<{ id: string }>('SELECT id FROM webhooks ORDER BY id');
   expect(left.map(({ id }) => id)).toEqual(kept);
 });

@@ -6,6 +6,8 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/support/
 import { rowsIn, type Step } from '../../../../test/support/plans.js';
 import { partitionsOf, pastDeliveries } from '../../../../test/support/past.js';
 import { anAccount, aPendingDelivery, aSubscription } from '../../../../test/support/rows.js';
+import { Webhook } from './domain/webhook.js';
+import { READ_LOSSES, RecentLossesReader } from './recent-losses.js';
 import { READ_ACTIVITY, RecentActivityReader } from './recent-activity.js';
 import { SubscriptionsModule } from './subscriptions.module.js';
 
@@ -96,14 +98,53 @@ it("reads one delivery of each subscription, and nothing of the account's others
     least: idAt(now - 7 * 86_400_000),
     greatest: idAt(now + 86_400_000),
   });
+  const plan = await planOf(text, values);
+  expect(rowsIn(plan, /^deliveries/)).toBe(ids.length);
+  expect(rowsIn(plan, /^attempt_counts/)).toBe(ids.length * COUNTS);
+});
+
+it('counts the losses of 24 hours, with the last success ever', async () => {
+  const [losing, well] = [
+    await aSubscription(database, accountId),
+    await aSubscription(database, accountId),
+  ];
+  await client.query(
+    `INSERT INTO webhook_losses (webhook_id, at, count, last_at)
+     SELECT $1, now() - ago - interval '2 minutes', 2, now() - ago
+     FROM unnest(ARRAY['1 minute', '23:59', '24:01']::interval[]) ago`,
+    [losing],
+  );
+  await client.query(`INSERT INTO webhook_successes VALUES ($1, '2026-01-01')`, [losing]);
+  const webhooks = [losing, well].map((id) => Object.assign(new Webhook(), { id }));
+  await context.get(RecentLossesReader).addTo(webhooks);
+  expect(webhooks[0]!.losses).toMatchObject({ lost: 4 });
+  expect(webhooks[1]!.losses).toBeUndefined();
+  const found = await context.get(RecentActivityReader).of(accountId, [losing, well]);
+  expect(found.get(losing)).toMatchObject({ lastSuccessAt: new Date('2026-01-01') });
+  expect(found.get(well)).toEqual(NONE);
+});
+
+it('reads the losses of 500 subscriptions, and of no others', async () => {
+  const least = 1_000_000;
+  await client.query(
+    `INSERT INTO webhook_losses (webhook_id, at, count, last_at)
+     SELECT $1::integer + n % 1000, now() - interval '5 minutes' * (n / 1000), 1, now()
+     FROM generate_series(0, 19999) n`,
+    [least],
+  );
+  await client.query('ANALYZE webhook_losses');
+  const ids = Array.from({ length: 500 }, (_, n) => String(least + n));
+  const { text, valuesOf } = READ_LOSSES;
+  expect(rowsIn(await planOf(text, valuesOf({ ids })), /^webhook_losses/)).toBe(500 * 20);
+});
+
+async function planOf(text: string, values: unknown[]): Promise<Step> {
   const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
     `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
     values,
   );
-  const plan = rows[0]!['QUERY PLAN'][0]!.Plan;
-  expect(rowsIn(plan, /^deliveries/)).toBe(ids.length);
-  expect(rowsIn(plan, /^attempt_counts/)).toBe(ids.length * COUNTS);
-});
+  return rows[0]!['QUERY PLAN'][0]!.Plan;
+}
 
 const idAt = (ms: number): string =>
   `${ms

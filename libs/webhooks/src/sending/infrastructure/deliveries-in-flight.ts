@@ -108,7 +108,7 @@ export class DeliveriesInFlight {
     this.metrics.attempted(attempt, delivery.attempt === 1 ? delayMs : undefined);
     const { webhookId, event } = delivery;
     this.counter.count({ accountId: event.accountId, webhookId, attempt });
-    if (conclusion.state === 'succeeded') this.results.succeeded(webhookId);
+    if (conclusion.state === 'succeeded') this.results.succeeded(event.accountId, webhookId);
     if (conclusion.state === 'exhausted' && !event.test) {
       this.results.lost(event.accountId, webhookId);
     }

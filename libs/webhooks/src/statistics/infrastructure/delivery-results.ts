@@ -26,7 +26,7 @@ WHERE reason NOT IN ('requested', 'disabled', 'deleted')
 GROUP BY webhook_id ORDER BY webhook_id
 ${ADD}`;
 
-/** @returns the subscriptions that have lost nothing before in this step */
+/** @returns the subscriptions, and whether they had lost nothing in this step before */
 export const ADD_LOSSES = prepared<
   { webhookIds: string[]; at: string[]; counts: number[]; lastAt: string[] },
   { webhookId: string; isFirst: boolean }
@@ -39,15 +39,19 @@ ${ADD}
 RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst"`,
 );
 
-/** Leaves out subscriptions that are gone. */
-export const ADD_SUCCESSES = prepared<{ webhookIds: string[]; at: string[] }>(
+/** Leaves out subscriptions that are gone. @returns the others, and whether it is their first success */
+export const ADD_SUCCESSES = prepared<
+  { webhookIds: string[]; at: string[] },
+  { webhookId: string; isFirst: boolean }
+>(
   'webhook-successes.add',
   `
 INSERT INTO webhook_successes AS s (webhook_id, at)
 SELECT w.id, a.at FROM unnest(@webhookIds::bigint[], @at::timestamptz[]) AS a(webhook_id, at)
 JOIN webhooks w ON w.id = a.webhook_id
 ORDER BY w.id
-ON CONFLICT (webhook_id) DO UPDATE SET at = excluded.at WHERE s.at < excluded.at`,
+ON CONFLICT (webhook_id) DO UPDATE SET at = greatest(s.at, excluded.at)
+RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst"`,
 );
 
 /** Health looks back for a day. @returns as many rows as were deleted */
@@ -74,7 +78,7 @@ interface Loss {
 @Injectable()
 export class DeliveryResults {
   private losses = new Map<string, Loss>();
-  private successes = new Map<string, number>();
+  private successes = new Map<string, { accountId: string; ms: number }>();
 
   constructor(
     tasks: BackgroundTasks,
@@ -85,8 +89,8 @@ export class DeliveryResults {
     tasks.add('successes', { everyMs: SUCCESSES_MS }, () => this.storeSuccesses());
   }
 
-  succeeded(webhookId: string): void {
-    this.successes.set(webhookId, Date.now());
+  succeeded(accountId: string, webhookId: string): void {
+    this.successes.set(webhookId, { accountId, ms: Date.now() });
   }
 
   lost(accountId: string, webhookId: string): void {
@@ -125,27 +129,35 @@ export class DeliveryResults {
       for (const loss of losses) this.add(loss);
       throw error;
     }
-    const news = new Set(stored.filter(({ isFirst }) => isFirst).map((row) => row.webhookId));
-    for (const { accountId, webhookId: id } of losses) {
-      if (news.has(id)) this.activity.report(accountId, { kind: 'webhook', id });
+    this.report(stored, new Map(losses.map((loss) => [loss.webhookId, loss])));
+  }
+
+  /** Listeners look at these subscriptions again. */
+  private report(
+    stored: readonly { webhookId: string; isFirst: boolean }[],
+    of: ReadonlyMap<string, { accountId: string }>,
+  ): void {
+    for (const { webhookId: id, isFirst } of stored) {
+      const known = of.get(id);
+      if (isFirst && known) this.activity.report(known.accountId, { kind: 'webhook', id });
     }
   }
 
   private async storeSuccesses(): Promise<void> {
-    const successes = [...this.successes];
-    if (successes.length === 0) return;
+    const { successes } = this;
+    if (successes.size === 0) return;
     this.successes = new Map();
+    let stored;
     try {
-      await this.database.run(ADD_SUCCESSES, {
-        webhookIds: successes.map(([id]) => id),
-        at: successes.map(([, ms]) => new Date(ms).toISOString()),
+      stored = await this.database.run(ADD_SUCCESSES, {
+        webhookIds: [...successes.keys()],
+        at: [...successes.values()].map(({ ms }) => new Date(ms).toISOString()),
       });
     } catch (error) {
-      for (const [id, ms] of successes) {
-        this.successes.set(id, Math.max(ms, this.successes.get(id) ?? 0));
-      }
+      this.successes = new Map([...successes, ...this.successes]);
       throw error;
     }
+    this.report(stored, successes);
   }
 }
 
