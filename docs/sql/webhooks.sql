@@ -238,7 +238,8 @@ INSERT INTO webhook_successes AS s (webhook_id, at)
 SELECT w.id, a.at FROM unnest($1::bigint[], $2::timestamptz[]) AS a(webhook_id, at)
 JOIN webhooks w ON w.id = a.webhook_id
 ORDER BY w.id
-ON CONFLICT (webhook_id) DO UPDATE SET at = excluded.at WHERE s.at < excluded.at;
+ON CONFLICT (webhook_id) DO UPDATE SET at = greatest(s.at, excluded.at)
+RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst";
 
 -- BOUNDS_OF_RANGE
 SELECT date_trunc('milliseconds', least($1::timestamptz, now())) AS until,
@@ -687,7 +688,7 @@ SELECT d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "we
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError",
+    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
@@ -721,7 +722,7 @@ SELECT d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "we
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND e.id = $1
   LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error FROM attempts
+    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
     WHERE delivery_id = d.id AND delivery_id BETWEEN $2::uuid AND $3::uuid ORDER BY take DESC LIMIT 1
   ) last ON true
   ORDER BY d.id DESC;
@@ -899,7 +900,7 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError",
+    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
@@ -925,7 +926,7 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND e.id BETWEEN $1::uuid AND $2::uuid
   LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error FROM attempts
+    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
     WHERE delivery_id = d.id AND delivery_id = $3 ORDER BY take DESC LIMIT 1
   ) last ON true
   WHERE d.id = $3 AND ($4::bigint IS NULL OR d.account_id = $4);
@@ -1831,7 +1832,7 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError",
+    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
@@ -1868,7 +1869,7 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error FROM attempts
+    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
     WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
   ) last ON true
   ORDER BY d.id;
@@ -2016,7 +2017,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError",
+    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
@@ -2085,7 +2086,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error FROM attempts
+    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
     WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
   ) last ON true
   ORDER BY d.id DESC;
@@ -2099,7 +2100,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError",
+    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
@@ -2166,7 +2167,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error FROM attempts
+    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
     WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
   ) last ON true
   ORDER BY d.id DESC;
@@ -2180,7 +2181,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError",
+    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
@@ -2248,7 +2249,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error FROM attempts
+    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
     WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
   ) last ON true
   ORDER BY d.id DESC;
@@ -2262,7 +2263,7 @@ SELECT d.account_id AS "accountId", e.occurred_at AS "occurredAt", e.data, w.nam
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError",
+    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
@@ -2339,7 +2340,7 @@ SELECT d.account_id AS "accountId", e.occurred_at AS "occurredAt", e.data, w.nam
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error FROM attempts
+    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
     WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
   ) last ON true
   ORDER BY d.id DESC;
@@ -2353,7 +2354,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError",
+    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
@@ -2430,7 +2431,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error FROM attempts
+    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
     WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
   ) last ON true
   ORDER BY d.id DESC;
@@ -2444,7 +2445,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError",
+    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
@@ -2512,7 +2513,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error FROM attempts
+    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
     WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
   ) last ON true
   ORDER BY d.id DESC;
@@ -2526,7 +2527,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError",
+    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
     CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
@@ -2591,7 +2592,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error FROM attempts
+    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
     WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
   ) last ON true
   ORDER BY d.id DESC;

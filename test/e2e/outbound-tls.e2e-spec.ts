@@ -104,11 +104,12 @@ const REFUSED: [
   what: string,
   host: string,
   identity: typeof certificate,
-  version?: SecureVersion,
+  version: SecureVersion | undefined,
+  detail: string,
 ][] = [
-  ['is for another name', '127.0.0.1', certificate],
-  ['no trusted authority signed', 'localhost', untrusted],
-  ['is presented over TLS 1.1', 'localhost', certificate, 'TLSv1.1'],
+  ['is for another name', '127.0.0.1', certificate, undefined, 'name'],
+  ['no trusted authority signed', 'localhost', untrusted, undefined, 'untrusted'],
+  ['is presented over TLS 1.1', 'localhost', certificate, 'TLSv1.1', 'protocol'],
 ];
 
 it('delivers to a target with a certificate for its name', async () => {
@@ -122,10 +123,12 @@ it('delivers to a target with a certificate for its name', async () => {
 });
 
 it.each(REFUSED)('refuses a certificate that %s, whatever the environment says', async (...row) => {
-  const [, host, identity, version] = row;
+  const [, host, identity, version, detail] = row;
   const port = await startTarget(identity, version);
-  const attempt = await attemptAt(`https://${host}:${port}/`);
-  expect(attempt).toMatchObject({ error: 'tls', address: '127.0.0.1' });
+  const path = await startTest(`https://${host}:${port}/`);
+  const attempt = await attemptOf(path);
+  expect(attempt).toMatchObject({ error: 'tls', detail, address: '127.0.0.1' });
+  expect(await demo.shown(path)).toMatchObject({ lastAttempt: { error: 'tls', detail } });
   expect(attempt).not.toHaveProperty('status');
 });
 
@@ -191,6 +194,15 @@ describe('through a proxy', () => {
     expect(proxy.asked).toMatchObject([{ authority: `127.0.0.1:${port}`, authorization }]);
     expect(names).toEqual(['localhost']);
     expect(await attemptAt(`https://127.0.0.1:${port}/`)).toMatchObject({ error: 'tls' });
+  });
+
+  it('says of an attempt that the proxy refused it', async () => {
+    const target = `https://localhost:${await startTarget()}/`;
+    proxy.answering = () => 403;
+    expect(await attemptAt(target)).toMatchObject({ error: 'refused', detail: 'proxy' });
+    proxy.answering = () => 504;
+    expect(await attemptAt(target)).toMatchObject({ error: 'timeout', detail: 'proxy' });
+    proxy.answering = () => 'connect';
   });
 
   it('waits for a proxy that refuses, logs it once without its password, and once that it is back', async () => {

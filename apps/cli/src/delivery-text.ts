@@ -64,7 +64,9 @@ function nextOf(nextAttemptAt: string): string {
 }
 
 /** How an attempt ended, in a few words. */
-export function resultOf({ status, error, durationMs, address }: Schemas['Attempt']): string {
+export function resultOf(attempt: Schemas['Attempt']): string {
+  const { status, error, detail, durationMs, address } = attempt;
   const from = address === undefined ? '' : ` from ${address}`;
-  return `${status ?? error} in ${durationMs} ms${from}`;
+  const what = detail === undefined ? '' : ` (${detail})`;
+  return `${status ?? error}${what} in ${durationMs} ms${from}`;
 }

@@ -1241,6 +1241,20 @@ export interface components {
              */
             error?: "dns" | "refused" | "reset" | "timeout" | "tls" | "blocked" | "protocol";
             /**
+             * @description What failed, if `error` is `tls`, or if a proxy refused.
+             *
+             *     - `expired`: the certificate has expired, or is not valid yet
+             *     - `name`: the certificate, or the server, is for another name
+             *     - `untrusted`: no trusted authority has issued the certificate, or one of its chain is missing
+             *     - `client_certificate`: the target wants a certificate of the client, which is not sent
+             *     - `protocol`: there is no common version or cipher of TLS, or the target broke off the handshake
+             *     - `other`: something else failed in TLS
+             *     - `proxy`: the proxy of the installation answered that it does not reach the target, or may not
+             * @example expired
+             * @enum {string}
+             */
+            detail?: "expired" | "name" | "untrusted" | "client_certificate" | "protocol" | "other" | "proxy";
+            /**
              * @description The address that was called; not one that is not public, where a name led to it.
              * @example 203.0.113.7
              */
@@ -2467,6 +2481,20 @@ export interface components {
              * @enum {string}
              */
             error?: "dns" | "refused" | "reset" | "timeout" | "tls" | "blocked" | "protocol";
+            /**
+             * @description What failed, if `error` is `tls`, or if a proxy refused.
+             *
+             *     - `expired`: the certificate has expired, or is not valid yet
+             *     - `name`: the certificate, or the server, is for another name
+             *     - `untrusted`: no trusted authority has issued the certificate, or one of its chain is missing
+             *     - `client_certificate`: the target wants a certificate of the client, which is not sent
+             *     - `protocol`: there is no common version or cipher of TLS, or the target broke off the handshake
+             *     - `other`: something else failed in TLS
+             *     - `proxy`: the proxy of the installation answered that it does not reach the target, or may not
+             * @example expired
+             * @enum {string}
+             */
+            detail?: "expired" | "name" | "untrusted" | "client_certificate" | "protocol" | "other" | "proxy";
         };
         Liveness: {
             /**

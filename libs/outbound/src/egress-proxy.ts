@@ -23,6 +23,8 @@ export class EgressProxyError extends Error {
   readonly code: 'EPROXY' | 'EPROXYTIMEOUT';
   /** Whether another address of the target may work. */
   readonly isAboutAddress: boolean;
+  /** Its answer, if there was one. */
+  readonly status: number | undefined;
 
   /**
    * @param address the requested address
@@ -34,6 +36,7 @@ export class EgressProxyError extends Error {
   ) {
     super(`the proxy ${status === undefined ? 'does not answer' : `answers ${status}`}`, { cause });
     this.code = late || status === GATEWAY_TIMEOUT ? 'EPROXYTIMEOUT' : 'EPROXY';
+    this.status = status;
     this.isAboutAddress = status !== undefined && NOT_REACHED.includes(status);
   }
 }

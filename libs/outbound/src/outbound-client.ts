@@ -8,7 +8,8 @@ import { type Answer, AnswerReader, uncoded } from './answer-reader.js';
 import {
   addressOf,
   DeadlineError,
-  type OutboundError,
+  failureOf,
+  type OutboundFailure,
   outboundErrorOf,
   OwnFaultError,
   ownFaultOf,
@@ -72,11 +73,10 @@ interface CallPhases extends Partial<OpeningTimes> {
 }
 
 /** The outcome of a request: a status or an error. */
-interface OutboundAnswer {
+interface OutboundAnswer extends Partial<OutboundFailure> {
   durationMs: number;
   phases: CallPhases;
   status?: number;
-  error?: OutboundError;
   /** The address that was called. */
   address?: string;
   responseHeaders?: Record<string, string | string[]>;
@@ -161,7 +161,7 @@ export class OutboundClient implements OnApplicationShutdown {
     } catch (error) {
       const fault = ownFaultOf(error) ?? (await this.stuckOn(request, body, error, start));
       if (fault !== undefined) throw new OwnFaultError(fault, error);
-      const failed = { error: outboundErrorOf(error), truncated: false };
+      const failed = { ...failureOf(error), truncated: false };
       const phases = phasesUntil(undefined, sendings.get(body));
       return { ...facts(performance.now(), error), phases, ...failed };
     } finally {

@@ -1,8 +1,10 @@
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { afterEach, expect, it, vi } from 'vitest';
+import { EgressProxyError } from './egress-proxy.js';
 import {
   connectionError,
+  failureOf,
   isShortage,
   outboundErrorOf,
   OwnFaultError,
@@ -31,6 +33,36 @@ it.each([
   ['SOMETHING_NEW', 'protocol'],
 ])('classifies %s as %s', (code, word) => {
   expect(outboundErrorOf(Object.assign(new Error('x'), { code }))).toBe(word);
+});
+
+it.each([
+  ['CERT_HAS_EXPIRED', 'expired'],
+  ['CERT_NOT_YET_VALID', 'expired'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'name'],
+  ['ERR_SSL_TLSV1_UNRECOGNIZED_NAME', 'name'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'untrusted'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'untrusted'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'untrusted'],
+  ['CERT_REVOKED', 'untrusted'],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'client_certificate'],
+  ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'client_certificate'],
+  ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'client_certificate'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'protocol'],
+  ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'protocol'],
+  ['EPROTO', 'protocol'],
+  ['UNABLE_TO_GET_CRL', 'other'],
+  ['UNSPECIFIED', 'other'],
+])('says of %s in TLS that it is about %s', (code, detail) => {
+  const error = Object.assign(new Error('x'), { code });
+  expect(failureOf(new Error('y', { cause: error }))).toEqual({ error: 'tls', detail });
+});
+
+it('tells an answer of the egress proxy from a connection that it closed', () => {
+  const answered = new EgressProxyError('203.0.113.7', { status: 403 });
+  expect(failureOf(answered)).toEqual({ error: 'refused', detail: 'proxy' });
+  const late = new EgressProxyError('203.0.113.7', { status: 504 });
+  expect(failureOf(new AggregateError([late]))).toEqual({ error: 'timeout', detail: 'proxy' });
+  expect(failureOf(new EgressProxyError('203.0.113.7', {}))).toEqual({ error: 'refused' });
 });
 
 it('classifies an error by its cause, and several errors by the first one', () => {

@@ -8,6 +8,16 @@ import { shortageOf } from '#libs/runtime';
 export type OutboundError =
   'timeout' | 'dns' | 'refused' | 'reset' | 'tls' | 'protocol' | 'blocked';
 
+/** What failed in TLS with the target, or that the egress proxy refused to connect to it. */
+export type OutboundDetail =
+  'expired' | 'name' | 'untrusted' | 'client_certificate' | 'protocol' | 'other' | 'proxy';
+
+/** Why there was no answer, and more precisely if that is known. */
+export interface OutboundFailure {
+  error: OutboundError;
+  detail?: OutboundDetail;
+}
+
 /** The target did not answer in time. */
 export class DeadlineError extends Error {
   readonly code = 'EDEADLINE';
@@ -42,18 +52,39 @@ const TLS =
 /** undici uses the code of a lost connection for an unexpected answer, too. */
 const UNEXPECTED_ANSWER: unknown[] = ['bad response', 'bad upgrade'];
 
+/** The details of errors of TLS, the first that matches. A target's alerts about certificates concern the client's. */
+const TLS_DETAILS: readonly (readonly [RegExp, OutboundDetail])[] = [
+  [/^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/, 'expired'],
+  [/^ERR_TLS_CERT_ALTNAME_|^HOSTNAME_MISMATCH$|_UNRECOGNIZED_NAME$/, 'name'],
+  [/^ERR_SSL_.*ALERT_(?:.*CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/, 'client_certificate'],
+  [/^(?:EPROTO$|ERR_SSL_)/, 'protocol'],
+  [
+    /^(?:SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|PATH_LENGTH_|INVALID_)/,
+    'untrusted',
+  ],
+  [/^CERT_(?:UNTRUSTED|REJECTED|REVOKED|CHAIN_TOO_LONG|SIGNATURE_FAILURE)$/, 'untrusted'],
+];
+
 /** Classifies any error of the client. */
-export function outboundErrorOf(error: unknown): OutboundError {
-  if (error instanceof AggregateError) return outboundErrorOf(error.errors[0]);
-  const { code, cause, message } = error as { code?: unknown; cause?: unknown; message?: unknown };
-  if (code === 'UND_ERR_SOCKET' && UNEXPECTED_ANSWER.includes(message)) return 'protocol';
-  if (typeof code === 'string') {
-    const known = BY_CODE[code];
-    if (known) return known;
-    if (TLS.test(code)) return 'tls';
+export function failureOf(error: unknown): OutboundFailure {
+  if (error instanceof AggregateError) return failureOf(error.errors[0]);
+  const { code, cause, message, status } = error as Record<string, unknown>;
+  if (code === 'UND_ERR_SOCKET' && UNEXPECTED_ANSWER.includes(message)) {
+    return { error: 'protocol' };
   }
-  return cause === undefined ? 'protocol' : outboundErrorOf(cause);
+  if (typeof code === 'string') {
+    const known = BY_CODE[code] ?? (TLS.test(code) ? 'tls' : undefined);
+    if (known === 'tls') return { error: known, detail: tlsDetailOf(code) };
+    const isRefusedByProxy = code.startsWith('EPROXY') && status !== undefined;
+    if (known) return { error: known, ...(isRefusedByProxy && { detail: 'proxy' }) };
+  }
+  return cause === undefined ? { error: 'protocol' } : failureOf(cause);
 }
+
+export const outboundErrorOf = (error: unknown): OutboundError => failureOf(error).error;
+
+const tlsDetailOf = (code: string): OutboundDetail =>
+  TLS_DETAILS.find(([codes]) => codes.test(code))?.[1] ?? 'other';
 
 /** The address of a failed connection, if the error contains it. */
 export function addressOf(error: unknown): string | undefined {

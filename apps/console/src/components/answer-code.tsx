@@ -2,8 +2,16 @@ import type { Schemas } from '../app/api.js';
 import type { Tone } from './notice.js';
 
 /** How an attempt ended: the answer's status, or the error if there was no answer. */
-export function AnswerCode({ status, error }: Pick<Schemas['Attempt'], 'status' | 'error'>) {
-  return <span className={`code ${toneOf(status)}`}>{status ?? error ?? '–'}</span>;
+export function AnswerCode({
+  status,
+  error,
+  detail,
+}: Pick<Schemas['Attempt'], 'status' | 'error' | 'detail'>) {
+  return (
+    <span className={`code ${toneOf(status)}`} title={detail}>
+      {status ?? error ?? '–'}
+    </span>
+  );
 }
 
 function toneOf(status: number | undefined): Tone {

@@ -77,14 +77,14 @@ export function Attempts({
 }
 
 function tabsOf(attempt: Attempt, body: string | undefined): Tab[] {
-  const { request, status, responseHeaders, responseBody = '', truncated } = attempt;
+  const { request, status, detail, responseHeaders, responseBody = '', truncated } = attempt;
   const parts = partsOf(attempt);
   return [
     {
       name: 'Answer',
       content:
         status === undefined ? (
-          <p>There was none.</p>
+          <p>There was none.{detail !== undefined && ` The cause: ${detail}.`}</p>
         ) : (
           <>
             {responseBody === '' ? (

@@ -3,7 +3,7 @@ import type { Tone } from '../../components/notice.js';
 import { durationText } from '../../components/time-text.js';
 
 type Delivery = Schemas['Delivery'];
-type Attempt = Pick<Schemas['Attempt'], 'status' | 'error' | 'durationMs'>;
+type Attempt = Pick<Schemas['Attempt'], 'status' | 'error' | 'detail' | 'durationMs'>;
 /** The subscription's current state, if it is known. */
 export type Target = Pick<Schemas['Webhook'], 'enabled' | 'paused' | 'health'>;
 
@@ -19,6 +19,7 @@ export interface Verdict {
 
 type Reason = NonNullable<Delivery['reason']>;
 type AttemptError = NonNullable<Schemas['Attempt']['error']>;
+type AttemptDetail = NonNullable<Schemas['Attempt']['detail']>;
 
 /** What the server did. */
 const ERRORS: Record<AttemptError, string> = {
@@ -29,6 +30,26 @@ const ERRORS: Record<AttemptError, string> = {
   tls: 'failed the TLS handshake',
   blocked: 'had an address that may not be called',
   protocol: 'answered with invalid HTTP',
+};
+
+/** The same, where more is known. */
+const DETAILS: Partial<Record<AttemptDetail, string>> = {
+  expired: 'had a certificate that is not valid now',
+  name: 'had a certificate for another name',
+  untrusted: 'had a certificate that is not trusted',
+  client_certificate: 'wanted a certificate of the client',
+  proxy: 'could not be reached through our proxy',
+};
+
+const DETAIL_ADVICE: Partial<Record<AttemptDetail, string>> = {
+  expired: 'Renew the certificate, and check the clock of your server.',
+  name: 'Use a certificate for the host name of the target address.',
+  untrusted:
+    'Use a certificate of a public authority, and send its whole chain, intermediate certificates included.',
+  client_certificate:
+    'No certificate is sent: verify the signature of notifications instead of asking for one.',
+  protocol: 'Offer TLS 1.2 or 1.3 at that port, and do not ask for a certificate of the client.',
+  proxy: 'If your server works, ask the operator whether the proxy lets calls to it through.',
 };
 
 const ERROR_ADVICE: Record<AttemptError, string> = {
@@ -163,8 +184,14 @@ function historyOf(attempts: readonly Attempt[], count: number): string | undefi
 }
 
 /** The server's answer or failure: `answered 503`. */
-export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>): string {
+export function outcomeOf({
+  status,
+  error,
+  detail,
+}: Pick<Attempt, 'status' | 'error' | 'detail'>): string {
   if (status !== undefined) return `answered ${status}`;
+  const precise = detail && DETAILS[detail];
+  if (precise !== undefined) return precise;
   return error ? ERRORS[error] : 'did not answer';
 }
 
@@ -238,8 +265,8 @@ const isOpen = (
 const advised = (advice: string | undefined): { advice?: string } =>
   advice === undefined ? {} : { advice };
 
-function adviceFor({ status, error }: Attempt): string | undefined {
-  if (error) return ERROR_ADVICE[error];
+function adviceFor({ status, error, detail }: Attempt): string | undefined {
+  if (error) return (detail && DETAIL_ADVICE[detail]) ?? ERROR_ADVICE[error];
   if (status === undefined || (status >= 200 && status < 300)) return undefined;
   if (status < 400) return 'Redirects are not followed: set the target address to the final one.';
   if (status === 401 || status === 403) {

@@ -58,6 +58,10 @@ export const ATTEMPT_ERRORS = [
 ] as const;
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
+/** What failed in TLS, or that the operator's proxy refused. */
+export type AttemptDetail =
+  'expired' | 'name' | 'untrusted' | 'client_certificate' | 'protocol' | 'other' | 'proxy';
+
 /** A request as it was sent, without its body. Values of the customer's own headers, and credentials, are masked. */
 export interface SentRequest {
   method: 'POST';
@@ -91,6 +95,8 @@ export interface Attempt {
   /** Status of the answer; absent when there was none. */
   status?: number;
   error?: AttemptError;
+  /** Absent for attempts of earlier versions. */
+  detail?: AttemptDetail;
   /** The address that was called. */
   address?: string;
   responseHeaders?: Record<string, string | string[]>;
@@ -100,7 +106,7 @@ export interface Attempt {
 }
 
 /** How the last attempt of a delivery ended. */
-export type LastAttempt = Pick<Attempt, 'at' | 'durationMs' | 'status' | 'error'>;
+export type LastAttempt = Pick<Attempt, 'at' | 'durationMs' | 'status' | 'error' | 'detail'>;
 
 /** Filters of a list of deliveries. An unknown value finds nothing. */
 export interface DeliveryFilter {

@@ -4,6 +4,7 @@ import { RawJson } from '#libs/kernel';
 import { isPublicAddress } from '#libs/outbound';
 import type {
   Attempt,
+  AttemptDetail,
   AttemptError,
   Delivery,
   DeliveryReason,
@@ -44,6 +45,16 @@ const ATTEMPT_ERRORS: Record<AttemptError, string> = {
   protocol: 'the answer was not valid HTTP',
 };
 
+const ATTEMPT_DETAILS: Record<AttemptDetail, string> = {
+  expired: 'the certificate has expired, or is not valid yet',
+  name: 'the certificate, or the server, is for another name',
+  untrusted: 'no trusted authority has issued the certificate, or one of its chain is missing',
+  client_certificate: 'the target wants a certificate of the client, which is not sent',
+  protocol: 'there is no common version or cipher of TLS, or the target broke off the handshake',
+  other: 'something else failed in TLS',
+  proxy: 'the proxy of the installation answered that it does not reach the target, or may not',
+};
+
 export const DeliveryStateSchema = schema.named(
   'DeliveryState',
   schema.meanings('How a delivery stands.', STATES, 'exhausted'),
@@ -57,6 +68,13 @@ const OUTCOME = {
   durationMs: schema.integer('Until the headers of the answer, or the failure, in ms.', 123),
   status: optional(schema.integer("The status of the target's answer, if there was one.", 410)),
   error: optional(schema.meanings('Why there was no answer.', ATTEMPT_ERRORS, 'timeout')),
+  detail: optional(
+    schema.meanings(
+      'What failed, if `error` is `tls`, or if a proxy refused.',
+      ATTEMPT_DETAILS,
+      'expired',
+    ),
+  ),
 };
 
 const LastAttemptSchema = schema.named('LastAttempt', schema.object(OUTCOME));
@@ -166,6 +184,7 @@ export const AttemptView = viewOf<Attempt>()('Attempt', {
   ),
   status: OUTCOME.status,
   error: OUTCOME.error,
+  detail: OUTCOME.detail,
   address: optional(
     schema.text(
       'The address that was called; not one that is not public, where a name led to it.',

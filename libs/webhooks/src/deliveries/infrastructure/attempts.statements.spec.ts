@@ -29,6 +29,12 @@ it.each<[string, string, Record<string, string>]>([
   expect(attemptOf({ ...row, sent })).toEqual({ ...attempt, request, phases });
 });
 
+it('keeps the detail of an error', () => {
+  const request = { method: 'POST', url: 'https://a.example/', headers: ours } as const;
+  const failed = { ...attempt, request, phases: {}, detail: 'expired' } as const;
+  expect(attemptOf({ ...row, sent: sentText(failed)! })).toEqual(failed);
+});
+
 it('shows no request and no phases of an attempt of an earlier version', () => {
   expect(sentText(attempt)).toBeUndefined();
   expect(attemptOf({ ...row, sent: null })).toEqual(attempt);

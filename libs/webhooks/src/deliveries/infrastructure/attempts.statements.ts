@@ -1,7 +1,7 @@
 import { type RowOf, statement, withoutNulls } from '#libs/runtime';
 import { type Span, within } from '../../partitions/partition-days.js';
 import { MASK, userinfoOf } from '../../subscriptions/domain/target-url.js';
-import type { Attempt, AttemptPhases } from '../domain/delivery.js';
+import type { Attempt, AttemptDetail, AttemptPhases } from '../domain/delivery.js';
 
 /** `after`: the number of the previous attempt. A lease's number is never lower than its attempt's. */
 export const ATTEMPT_COLUMNS = `number, at, duration_ms AS "durationMs", status, error, address,
@@ -34,10 +34,11 @@ const REPLAYED = 'webhook-replayed';
 const PHASES: (keyof AttemptPhases)[] = ['queued', 'dns', 'connect', 'tls', 'firstByte', 'body'];
 
 /**
- * The request and phases of an attempt as a line each: URL, user agent, signature, names of the customer's own
- * headers, phases. A delivery pays for every byte, and JSON would have five times as many.
+ * The request, phases and detail of an attempt as a line each: URL, user agent, signature, names of the customer's own
+ * headers, phases, and the detail if there is one. A delivery pays for every byte, and JSON would have five times as
+ * many.
  */
-export function sentText({ request, phases = {} }: Attempt): string | undefined {
+export function sentText({ request, phases = {}, detail }: Attempt): string | undefined {
   if (!request) return undefined;
   const { url, headers } = request;
   const own = [];
@@ -49,23 +50,28 @@ export function sentText({ request, phases = {} }: Attempt): string | undefined 
     const ms = phases[phase];
     return ms === undefined ? '' : Math.round(ms);
   }).join(' ');
-  return `${url}\n${headers[USER_AGENT] ?? ''}\n${headers[SIGNATURE] ?? ''}\n${own.join(' ')}\n${times}`;
+  const lines = [url, headers[USER_AGENT] ?? '', headers[SIGNATURE] ?? '', own.join(' '), times];
+  return (detail === undefined ? lines : [...lines, detail]).join('\n');
 }
 
-export type AttemptRow = RowOf<Omit<Attempt, 'request' | 'phases'>> & {
+/** The detail in {@link sentText}; null for none. */
+export const DETAIL = `nullif(split_part(sent, E'\\n', 6), '')`;
+
+export type AttemptRow = RowOf<Omit<Attempt, 'request' | 'phases' | 'detail'>> & {
   deliveryId: string;
   sent: string | null;
 };
 
 export function attemptOf({ deliveryId, sent, ...row }: AttemptRow): Attempt {
-  const attempt = withoutNulls<Omit<Attempt, 'request' | 'phases'>>(row);
+  const attempt = withoutNulls<Omit<Attempt, 'request' | 'phases' | 'detail'>>(row);
   if (sent === null) return attempt;
-  const [url = '', userAgent = '', signature = '', own = '', times = ''] = sent.split('\n');
+  const [url = '', userAgent = '', signature = '', own = '', times = '', detail] = sent.split('\n');
   const names = own === '' ? [] : own.split(' ');
   const masked = names.filter((name) => name !== REPLAYED).map((name) => [name, MASK] as const);
   const took = times.split(' ').map((ms, at) => [PHASES[at]!, ms] as const);
   return {
     ...attempt,
+    ...(detail !== undefined && { detail: detail as AttemptDetail }),
     request: {
       method: 'POST',
       url,

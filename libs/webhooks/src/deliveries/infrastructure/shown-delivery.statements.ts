@@ -1,6 +1,7 @@
+import { DETAIL } from './attempts.statements.js';
 import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { ALL_WORKERS_HOLD, type RowOf, statement, withoutNulls } from '#libs/runtime';
-import type { AttemptError, Delivery, LastAttempt } from '../domain/delivery.js';
+import type { AttemptDetail, AttemptError, Delivery, LastAttempt } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
 import { notificationBody } from '../domain/notification-body.js';
 import { isLastOf } from '../../partitions/row-lookups.js';
@@ -48,6 +49,7 @@ export type DeliveryRow = RowOf<Omit<Delivery, 'lastAttempt' | 'notification'>> 
   lastDurationMs: number | null;
   lastStatus: number | null;
   lastError: AttemptError | null;
+  lastDetail: AttemptDetail | null;
 };
 
 /** What the notification has besides the columns of {@link DeliveryRow}. */
@@ -76,7 +78,7 @@ export function shown({ ofEvent, ofAttempts }: Bounds, from = 'deliveries', colu
   SELECT ${columns} d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
     ${SHOWN_STATE} AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError",
+    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
     CASE WHEN d.state <> 'pending' OR ${IS_OUTDATED} OR ${IS_LEASED} THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused
@@ -90,7 +92,7 @@ export function shown({ ofEvent, ofAttempts }: Bounds, from = 'deliveries', colu
   ${WITH_SUBSCRIPTION}
   LEFT JOIN events e ON e.id = d.event_id AND ${ofEvent}
   LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error FROM attempts
+    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN ${DETAIL} END AS detail FROM attempts
     WHERE delivery_id = d.id AND ${ofAttempts} ORDER BY take DESC LIMIT 1
   ) last ON true`;
 }
@@ -153,7 +155,7 @@ export function deliveryWithNotification(
 }
 
 export function deliveryOf(row: DeliveryRow): Delivery {
-  const { lastAt, lastDurationMs, lastStatus, lastError, ...others } = row;
+  const { lastAt, lastDurationMs, lastStatus, lastError, lastDetail, ...others } = row;
   return {
     ...withoutNulls<Omit<Delivery, 'lastAttempt' | 'notification'>>(others),
     targetUrl: shownTargetUrl(row.targetUrl),
@@ -163,6 +165,7 @@ export function deliveryOf(row: DeliveryRow): Delivery {
         durationMs: lastDurationMs!,
         status: lastStatus,
         error: lastError,
+        detail: lastDetail,
       }),
     }),
   };
