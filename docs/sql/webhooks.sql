@@ -1326,9 +1326,12 @@ FROM (
 ) c;
 
 -- READ_LOSSES
-SELECT webhook_id AS id, sum(count)::float8 AS lost, max(last_at) AS "lastLostAt"
-FROM webhook_losses WHERE webhook_id = ANY ($1::bigint[]) AND at >= now() - interval '24 hours 5 minutes' AND last_at >= now() - interval '24 hours'
-GROUP BY webhook_id;
+SELECT w.id, l.* FROM unnest($1::bigint[]) AS w(id)
+CROSS JOIN LATERAL (
+  SELECT sum(count)::float8 AS lost, max(last_at) AS "lastLostAt"
+  FROM webhook_losses WHERE webhook_id = w.id AND at >= now() - interval '24 hours 5 minutes' AND last_at >= now() - interval '24 hours'
+) l
+WHERE l.lost > 0;
 
 -- RECORD(…), prepared as pending.record.20454
 WITH

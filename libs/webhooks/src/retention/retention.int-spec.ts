@@ -461,6 +461,7 @@ it('removes subscriptions that were deleted before the oldest kept delivery', as
     await deletedFor(DAYS + 3.1, { cancelling: true }),
   ];
   await database.query('INSERT INTO webhook_successes SELECT id, now() FROM webhooks');
+  await database.query('TRUNCATE webhook_losses');
   await database.query(
     `INSERT INTO webhook_losses SELECT $1, now() - n * interval '1 hour', 1, now() FROM unnest(ARRAY[47, 49]) n`,
     [webhook],

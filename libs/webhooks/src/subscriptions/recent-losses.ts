@@ -7,9 +7,12 @@ const IN_LAST_DAY = `at >= now() - interval '24 hours 5 minutes' AND last_at >= 
 
 /** Reads one range of rows of each subscription, at most one for every five minutes of a day. */
 export const READ_LOSSES = statement<{ ids: readonly string[] }, RecentLosses & { id: string }>(`
-SELECT webhook_id AS id, sum(count)::float8 AS lost, max(last_at) AS "lastLostAt"
-FROM webhook_losses WHERE webhook_id = ANY (@ids::bigint[]) AND ${IN_LAST_DAY}
-GROUP BY webhook_id`);
+SELECT w.id, l.* FROM unnest(@ids::bigint[]) AS w(id)
+CROSS JOIN LATERAL (
+  SELECT sum(count)::float8 AS lost, max(last_at) AS "lastLostAt"
+  FROM webhook_losses WHERE webhook_id = w.id AND ${IN_LAST_DAY}
+) l
+WHERE l.lost > 0`);
 
 /** A subscription that has lost notifications in the last 24 hours. */
 export interface LosingSubscription extends RecentLosses {
