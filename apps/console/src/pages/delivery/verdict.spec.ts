@@ -222,6 +222,10 @@ it.each([
   [answered(422), 'refused this body'],
   [failed('timeout'), 'Answer with 2xx first'],
   [failed('tls'), 'certificate'],
+  [{ ...failed('tls'), detail: 'expired' as const }, 'Renew the certificate'],
+  [{ ...failed('tls'), detail: 'client_certificate' as const }, 'verify the signature'],
+  [{ ...failed('tls'), detail: 'other' as const }, 'certificate'],
+  [{ ...failed('refused'), detail: 'proxy' as const }, 'proxy'],
 ])('advises after %j', (attempt, words) => {
   expect(verdictOf({ state: 'pending', attempts: 1 }, [attempt]).advice).toContain(words);
 });
