@@ -1897,7 +1897,7 @@ FROM (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($7::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($7::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id DESC, id DESC LIMIT 200
+      ORDER BY webhook_id DESC, id DESC LIMIT 20000
     )) AS selected FROM scanned OFFSET 0
   ) AS candidates
 ) AS found
@@ -1930,7 +1930,7 @@ FROM (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($7::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($7::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id DESC, id DESC LIMIT 200
+      ORDER BY webhook_id DESC, id DESC LIMIT 20000
     )) AS selected FROM scanned OFFSET 0) AS d
     ) AS d
   ) AS d
@@ -2657,7 +2657,7 @@ FROM (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($11::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($11::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id DESC, id DESC LIMIT 200
+      ORDER BY webhook_id DESC, id DESC LIMIT 20000
     )) AS selected FROM scanned OFFSET 0) AS candidates
 ) AS found
 WHERE matches OR "isLast"

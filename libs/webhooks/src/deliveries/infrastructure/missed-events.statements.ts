@@ -1,4 +1,4 @@
-import { type JudgedRow, MAX_JUDGED_ROWS } from '#libs/kernel';
+import { type JudgedRow, MAX_JUDGED_ROWS, MAX_SCANNED_ROWS } from '#libs/kernel';
 import { type RowOf, statement } from '#libs/runtime';
 import { coversSql, type JudgedEvent } from '../../event-kinds/domain/matching.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
@@ -54,7 +54,8 @@ export const MISSED_DAYS = daysAtOnce('events', 'deliveries');
 /**
  * Whether subscription `@missedBy` has no delivery of the event `id`, of the events `scanned`. Its deliveries in the range of
  * their ids are read once, because looking up each event would read those of a whole batch again and again. They are
- * hardly more than the events of the range. LIMIT tells the planner so, which would otherwise compare each with each.
+ * hardly more than the events of the range and of the statements at its ends, which stored many together. LIMIT tells the
+ * planner so, which would otherwise compare each with each.
  */
 function isUntold(span: Span): string {
   const bound = (end: 'min' | 'max', rest: string) =>
@@ -63,7 +64,7 @@ function isUntold(span: Span): string {
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ${bound('min', '0000-000000000000')}
         AND (webhook_id, id) <= ${bound('max', 'ffff-ffffffffffff')} AND ${within('id', span)}
-      ORDER BY webhook_id DESC, id DESC LIMIT ${2 * MAX_JUDGED_ROWS}
+      ORDER BY webhook_id DESC, id DESC LIMIT ${2 * MAX_SCANNED_ROWS}
     ))`;
 }
 
