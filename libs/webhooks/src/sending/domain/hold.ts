@@ -107,8 +107,9 @@ export class Hold {
 
   private decision(waitsUntil: number): Promise<Side> {
     if (this.undecided.size === 0 && this.reachability.kind === 'suspected') {
-      const inMs = this.reachability.since + WITHIN_MS - this.now();
-      this.expiry = setTimeout(() => this.observe({ kind: 'time' }), Math.ceil(inMs)).unref();
+      // A timer may fire a millisecond early.
+      const inMs = this.reachability.since + WITHIN_MS + 2 - this.now();
+      this.expiry = setTimeout(() => this.observe({ kind: 'time' }), inMs).unref();
     }
     return new Promise((resolve) => {
       const settle = (side: Side): void => {
