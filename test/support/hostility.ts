@@ -13,7 +13,7 @@ export const ATTACK_MS = Number(process.env.HOSTILE_SECONDS) * 1_000;
 /** How many times longer another account's calls may take during an attack. */
 export const MOST_TIMES = 3;
 
-/** The longest time for which the event loop may repeatedly stand still, in ms. */
+/** The longest time for which the event loop may stand still, in ms. */
 export const MOST_HELD_MS = 5;
 
 /** The 99th percentile. */

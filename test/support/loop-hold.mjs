@@ -1,13 +1,9 @@
 // Measures for how long the event loop stands still, for `npm run test:hostile`: Node.js loads this file before a process
 // under test. On SIGWINCH, it writes the longest time since the last one, in ms, to the file LOOP_HOLD.
-//
-// That is the longest of those that occurred several times, as all do that belong to what a test repeats. A single one
-// may be the machine's: memory that a virtual machine touches for the first time can stop it for 10 ms, without a trace.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 
 const TICK_MS = 1;
-const TIMES = 5;
 /** @type {{ start: number, end: number, ms: number }[]} */
 let holds = [];
 /** @type {{ startTime: number, duration: number }[]} */
@@ -54,8 +50,7 @@ function withoutCollections({ start, end, ms }) {
 process.on('SIGWINCH', () => {
   // After the observer has seen what came before.
   setTimeout(() => {
-    const times = holds.map(withoutCollections).sort((one, other) => other - one);
-    const longest = times[TIMES - 1] ?? 0;
+    const longest = Math.max(0, ...holds.map(withoutCollections));
     writeFileSync(process.env.LOOP_HOLD ?? '', String(longest));
     holds = [];
     collections = [];

@@ -8,7 +8,7 @@ import type { ServiceProcess } from './service-process.js';
 
 const SCRIPT = new URL('loop-hold.mjs', import.meta.url).href;
 
-/** Measures for how long the event loop of a process repeatedly stands still. */
+/** Measures for how long the event loop of a process stands still. */
 export class LoopHold {
   private readonly file = join(tmpdir(), `switchhook-loop-${randomUUID()}`);
 
