@@ -48,9 +48,16 @@ describe('an answer of Redis', () => {
     expect(refusalOf(error)).toMatchObject({ message: 'Redis refuses the command llen', cause });
   });
 
-  it.each(['Connection is closed.', 'Command timed out'])('is missing in: %s', (message) => {
-    expect(refusalOf(new Error(message))).toBeUndefined();
-    expect(isUndone(new Error(message))).toBe(false);
+  it.each([
+    ...['Connection is closed.', 'Command timed out'],
+    'Too many Cluster redirections. Last error: Error: Connection is closed.',
+  ])('is missing in: %s', (message) => {
+    const error = new Error(message);
+    expect(refusalOf(error)).toBeUndefined();
+    expect(isUndone(error)).toBe(false);
+    // As ioredis does for a transaction whose connection to a node of a cluster breaks.
+    Object.assign(error, { previousErrors: [error] });
+    expect(refusalOf(error)).toBeUndefined();
   });
 
   it('is missing if nothing was sent, so that nothing was done', () => {

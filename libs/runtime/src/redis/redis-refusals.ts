@@ -19,8 +19,8 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Redis 6 puts the error of a command behind its script's. */
 const ERROR = /^(?:ERR Error running script .*: -)?([A-Z]+) /;
-/** What the connection to a cluster says after it has asked several nodes. */
-const NO_NODE = /^Too many Cluster redirections/;
+/** What the connection to a cluster says after several nodes have answered. */
+const NO_NODE = /^Too many Cluster redirections\. Last error: ReplyError/;
 /** What ioredis says when it has no connection. */
 const UNSENT = /isn't (?:writeable|ready) and enableOfflineQueue/;
 const FORBIDDEN = /'([\w|]+)' command|unknown command ['`](\w+)['`]/i;
@@ -28,10 +28,9 @@ const FORBIDDEN = /'([\w|]+)' command|unknown command ['`](\w+)['`]/i;
 /** The error with which Redis, or the last node of a cluster, answered a command; undefined if there was no answer. */
 function answerIn(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
-  // Of a transaction, whose own error only says that one of its commands was refused.
-  const [cause] = (error as { previousErrors?: unknown[] }).previousErrors ?? [];
-  if (cause !== undefined) return answerIn(cause);
-  return error.name === 'ReplyError' || NO_NODE.test(error.message) ? error : undefined;
+  // A transaction's own error only says that one of its commands was refused; a lost connection is its own cause.
+  const [cause = error] = (error as { previousErrors?: Error[] }).previousErrors ?? [];
+  return cause.name === 'ReplyError' || NO_NODE.test(cause.message) ? cause : undefined;
 }
 
 /**
