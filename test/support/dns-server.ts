@@ -19,7 +19,7 @@ export interface DnsServer {
 }
 
 /** Starts a name server on loopback with these answers. Names without addresses do not exist. */
-export async function startDnsServer(answers: Answers): Promise<DnsServer> {
+export async function startDnsServer(answers: Answers, port = 0): Promise<DnsServer> {
   const asked: string[] = [];
   const socket = createSocket('udp4');
   socket.on('message', (message, from) => {
@@ -45,7 +45,7 @@ export async function startDnsServer(answers: Answers): Promise<DnsServer> {
     });
     setTimeout(() => socket.send(reply, from.port, from.address), isLate ? LATE_MS : 0);
   });
-  socket.bind(0, '127.0.0.1');
+  socket.bind(port, '127.0.0.1');
   await once(socket, 'listening');
   return {
     address: `127.0.0.1:${socket.address().port}`,

@@ -20,10 +20,17 @@ import {
   postgresRestarted,
 } from './postgres.js';
 import { workersOutOfFiles } from './out-of-files.js';
-import { egressAway, everybodySilent, thirdDead } from './own-outages.js';
+import { egressAway, everybodySilent, resolverAway, thirdDead } from './own-outages.js';
 import { paced } from './paced.js';
 import { receiversBroken, receiversRefusing } from './receivers.js';
-import { redisAway, redisFlushed, redisFull, redisKilled, redisSlow } from './redis.js';
+import {
+  redisAway,
+  redisFlushed,
+  redisForbidding,
+  redisFull,
+  redisKilled,
+  redisSlow,
+} from './redis.js';
 import { lockedDelivery, lockedPartition, lockedSubscription } from './locks.js';
 import { manySubscriptions } from './many-subscriptions.js';
 import { failover, failoverTwice, replicaPromoted } from './replica.js';
@@ -42,6 +49,7 @@ export const cases: readonly FaultCase[] = [
   redisKilled,
   redisAway,
   redisFull,
+  redisForbidding,
   redisSlow,
   postgresRestarted,
   postgresKilled,
@@ -81,6 +89,7 @@ export const cases: readonly FaultCase[] = [
   manySubscriptions,
   workersOutOfFiles,
   egressAway,
+  resolverAway,
   everybodySilent,
   thirdDead,
 ];

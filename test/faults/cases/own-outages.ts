@@ -1,7 +1,10 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '#tools/eventually';
 import { freePort } from '#tools/net';
+import { ROOT } from '#tools/settings';
 import { type ConnectProxy, startConnectProxy } from '../../support/connect-proxy.js';
+import { type DnsServer, startDnsServer } from '../../support/dns-server.js';
 import { type Account, lostOf, makeAccount, unsubscribe } from '../harness/account.js';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
@@ -18,11 +21,14 @@ const SEEN_WITHIN_MS = 15_000;
 /** Nothing listens there. */
 const DISCARD = 9;
 
-/** Accounts that work, with one target each, on a host of its own. */
-async function healthyAccounts(installation: Installation): Promise<Account[]> {
+const addressOf = (n: number): string => `127.0.1.${String(n)}`;
+
+/** Accounts that work, with one target each, on a host of its own. @param hostOf how its URL names the host */
+async function healthyAccounts(installation: Installation, hostOf = addressOf): Promise<Account[]> {
   const accounts: Account[] = [];
   for (let n = 1; n <= HEALTHY; n += 1) {
-    const url = await installation.receiver.listen({ address: `127.0.1.${String(n)}` });
+    const address = addressOf(n);
+    const url = (await installation.receiver.listen({ address })).replace(address, hostOf(n));
     const name = `healthy-${String(n)}`;
     accounts.push(await makeAccount(installation, name, [`/${name}`], url));
   }
@@ -94,8 +100,9 @@ async function holding({ workers }: Installation): Promise<boolean[]> {
 async function outage(
   installation: Installation,
   begin: () => Promise<() => Promise<void> | void>,
+  hostOf = addressOf,
 ): Promise<void> {
-  const healthy = await healthyAccounts(installation);
+  const healthy = await healthyAccounts(installation, hostOf);
   // Each worker has had an answer of each host.
   await sleep(10_000);
   const dead = await deadAccounts(installation, 2);
@@ -171,6 +178,57 @@ export const egressAway: FaultCase = {
       return startProxy;
     }),
   cleanUp: () => void proxy?.close(),
+};
+
+const nameServerPort = await freePort();
+let nameServer: DnsServer | undefined;
+let isNameServerSilent = false;
+const nameOf = (n: number): string => `healthy-${String(n)}.test`;
+/** Of {@link nameOf}; other names are the main receiver's. */
+const addressOfName = (name: string): string => {
+  const [, n] = /^healthy-(\d+)/.exec(name) ?? [];
+  return n === undefined ? '127.0.0.1' : addressOf(Number(n));
+};
+
+/** No name server answers for a minute. */
+export const resolverAway: FaultCase = {
+  ...common,
+  name: 'resolver-away',
+  about: 'no name server answers for a minute; 20 healthy targets, two dead ones',
+  setup: {
+    target: async (path, { url }) => {
+      nameServer ??= await startDnsServer(({ name, type }) => {
+        if (isNameServerSilent) return 'silence';
+        return type === 'A' ? [addressOfName(name)] : [];
+      }, nameServerPort);
+      return url.replace('127.0.0.1', 'main.test') + path;
+    },
+    environment: () => ({
+      NODE_OPTIONS: `--import ${join(ROOT, 'test/faults/harness/name-server.mjs')}`,
+      NAME_SERVER: `127.0.0.1:${String(nameServerPort)}`,
+    }),
+  },
+  harm: async (installation) => {
+    // Otherwise, calls on open connections would go on.
+    installation.receiver.answering = (arrival, response) => {
+      response.setHeader('connection', 'close');
+      confirm(arrival, response);
+    };
+    await outage(
+      installation,
+      () => {
+        isNameServerSilent = true;
+        return Promise.resolve(() => {
+          isNameServerSilent = false;
+        });
+      },
+      nameOf,
+    );
+  },
+  cleanUp: () => {
+    void nameServer?.close();
+    nameServer = undefined;
+  },
 };
 
 /** No target answers for a minute. */

@@ -8,6 +8,9 @@ import { confirm } from '../harness/receiver.js';
 const BURST = 150;
 const AWAY_MS = 60_000;
 const FULL_MS = 12_000;
+const FORBIDDEN_MS = 12_000;
+/** Half a second, and a second until a worker looks whether Redis does it again; not the 30 s of a lease. */
+const FORBIDDEN_LATEST_MS = 5_000;
 const SLOW_MS = 12_000;
 const SLOW_BY_MS = 250;
 
@@ -116,6 +119,19 @@ export const redisFull: FaultCase = {
     await redis.command('CONFIG', 'SET', 'maxmemory', '1');
     await sleep(FULL_MS);
     await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+  },
+};
+
+export const redisForbidding: FaultCase = {
+  ...harmless,
+  name: 'redis-forbidding',
+  about: 'Redis: forbids scripts, as some managed ones do',
+  latestMs: FORBIDDEN_LATEST_MS,
+  harm: async ({ redis }, random) => {
+    await sleep(random.between(0, 1_000));
+    await redis.command('ACL', 'SETUSER', 'default', '-evalsha', '-eval');
+    await sleep(FORBIDDEN_MS);
+    await redis.command('ACL', 'SETUSER', 'default', '+evalsha', '+eval');
   },
 };
 
