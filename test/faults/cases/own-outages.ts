@@ -5,7 +5,14 @@ import { freePort } from '#tools/net';
 import { ROOT } from '#tools/settings';
 import { type ConnectProxy, startConnectProxy } from '../../support/connect-proxy.js';
 import { type DnsServer, startDnsServer } from '../../support/dns-server.js';
-import { type Account, lostOf, makeAccount, unsubscribe } from '../harness/account.js';
+import {
+  type Account,
+  addressOf,
+  healthyAccounts,
+  lostOf,
+  makeAccount,
+  unsubscribe,
+} from '../harness/account.js';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
 import { confirm } from '../harness/receiver.js';
@@ -20,21 +27,6 @@ const MOST_BOOKED = 5;
 const SEEN_WITHIN_MS = 15_000;
 /** Nothing listens there. */
 const DISCARD = 9;
-
-const addressOf = (n: number): string => `127.0.1.${String(n)}`;
-
-/** Accounts that work, with one target each, on a host of its own. @param hostOf how its URL names the host */
-async function healthyAccounts(installation: Installation, hostOf = addressOf): Promise<Account[]> {
-  const accounts: Account[] = [];
-  for (let n = 1; n <= HEALTHY; n += 1) {
-    const address = addressOf(n);
-    const url = (await installation.receiver.listen({ address })).replace(address, hostOf(n));
-    const name = `healthy-${String(n)}`;
-    accounts.push(await makeAccount(installation, name, [`/${name}`], url));
-  }
-  for (const { producer } of accounts) producer.start(1);
-  return accounts;
-}
 
 /** Accounts whose only target refuses every connection, each on a host of its own. */
 async function deadAccounts(installation: Installation, count: number): Promise<Account[]> {
@@ -102,7 +94,7 @@ async function outage(
   begin: () => Promise<() => Promise<void> | void>,
   hostOf = addressOf,
 ): Promise<void> {
-  const healthy = await healthyAccounts(installation, hostOf);
+  const healthy = await healthyAccounts(installation, HEALTHY, hostOf);
   // Each worker has had an answer of each host.
   await sleep(10_000);
   const dead = await deadAccounts(installation, 2);
@@ -256,7 +248,7 @@ export const thirdDead: FaultCase = {
   name: 'third-dead',
   about: 'ten of thirty targets refuse connections, each on a host of its own',
   harm: async (installation) => {
-    const healthy = await healthyAccounts(installation);
+    const healthy = await healthyAccounts(installation, HEALTHY);
     const dead = await deadAccounts(installation, DEAD);
     const held = { times: 0 };
     for (const end = performance.now() + DEAD_MS; performance.now() < end;) {

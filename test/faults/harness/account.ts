@@ -43,6 +43,26 @@ export async function makeAccount(
   };
 }
 
+/** The address of the n-th of {@link healthyAccounts}. */
+export const addressOf = (n: number): string => `127.0.1.${String(n)}`;
+
+/** Accounts that report an event a second, with one target each, on a host of its own. @param hostOf how its URL names the host */
+export async function healthyAccounts(
+  installation: Installation,
+  count: number,
+  hostOf = addressOf,
+): Promise<Account[]> {
+  const accounts: Account[] = [];
+  for (let n = 1; n <= count; n += 1) {
+    const address = addressOf(n);
+    const url = (await installation.receiver.listen({ address })).replace(address, hostOf(n));
+    const name = `healthy-${String(n)}`;
+    accounts.push(await makeAccount(installation, name, [`/${name}`], url));
+  }
+  for (const { producer } of accounts) producer.start(1);
+  return accounts;
+}
+
 /** Deletes the subscriptions of an account through the API, which cancels pending deliveries. */
 export async function unsubscribe(
   { frontDoor }: Installation,

@@ -9,6 +9,8 @@ export interface TargetVerdict {
   accountId: string;
   targetVersion: number;
   verdict: Verdict;
+  /** Of the attempt: see `outcomeOf`. */
+  outcome: string;
   known: KnownHealth;
 }
 

@@ -16,6 +16,7 @@ import {
 } from './pending-deliveries.js';
 import { Activity } from '../../activity/domain/activity.js';
 import { conclusionOf } from './retries.js';
+import { outcomeOf } from '../../statistics/domain/attempt-history.js';
 import { signatureHeaders } from '../../subscriptions/domain/signing-key.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import {
@@ -130,7 +131,7 @@ export class DeliveryRunner {
     if (!attempt) return this.release(delivery);
     const verdict = verdictOf(attempt, delivery.immediate);
     // Before recording the outcome, because the next probe may start once it is recorded.
-    if (await this.isBlockedBy(delivery, verdict)) slot.block();
+    if (await this.isBlockedBy(delivery, verdict, outcomeOf(attempt))) slot.block();
     const { retrySchedule } = this.settings;
     const conclusion = conclusionOf(delivery, verdict, retrySchedule);
     const ifRestarted =
@@ -238,11 +239,13 @@ export class DeliveryRunner {
   private async isBlockedBy(
     { webhookId, subscription, event: { accountId } }: LeasedDelivery,
     verdict: Verdict,
+    outcome: string,
   ): Promise<boolean> {
     const { targetVersion, health: known } = subscription;
     const isHealthy = known.failingMs === null && known.openMs === null;
     if (verdict.kind === 'succeeded' && isHealthy) return false;
-    return this.circuitBreaker.report({ webhookId, accountId, targetVersion, verdict, known });
+    const of = { webhookId, accountId, targetVersion };
+    return this.circuitBreaker.report({ ...of, verdict, known, outcome });
   }
 
   private timeoutOf({ subscription }: LeasedDelivery): number {

@@ -12,6 +12,8 @@ const SHARE = 0.05;
 /** A reading that takes at most this long is repeated at every scrape. */
 const SHORT_MS = 500;
 
+const OUTCOMES = ['2xx', '3xx', '4xx', '5xx', ...ATTEMPT_ERRORS];
+
 /** A worker's metrics of deliveries. */
 @Injectable()
 export class DeliveryMetrics {
@@ -27,7 +29,7 @@ export class DeliveryMetrics {
     this.attempts = metrics.counter(
       'switchhook_attempts_total',
       'Attempts by outcome: class of the status, or the error if there was no answer.',
-      { outcome: [...['2xx', '3xx', '4xx', '5xx'], ...ATTEMPT_ERRORS] },
+      { outcome: OUTCOMES },
     );
     this.durations = metrics.seconds(
       'switchhook_attempt_duration_seconds',
@@ -52,8 +54,9 @@ export class DeliveryMetrics {
     );
     this.healthChanges = metrics.counter(
       'switchhook_target_health_changes_total',
-      'Circuits opened (once more for each failed probe) and closed, and subscriptions switched off.',
-      { change: HEALTH_CHANGES },
+      'Circuits opened (once more for each failed probe) and closed, and subscriptions switched off, by the outcome of ' +
+        'the last attempt.',
+      { change: HEALTH_CHANGES, outcome: OUTCOMES },
     );
     metrics.gauge(
       'switchhook_queue_jobs',
@@ -73,8 +76,8 @@ export class DeliveryMetrics {
     this.finished.inc({ state }, count);
   }
 
-  healthChanged(change: HealthChange): void {
-    this.healthChanges.inc({ change });
+  healthChanged(change: HealthChange, outcome: string): void {
+    this.healthChanges.inc({ change, outcome });
   }
 
   outcomeRefused(): void {

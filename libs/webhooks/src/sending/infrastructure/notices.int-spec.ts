@@ -71,6 +71,7 @@ async function report(verdict: Verdict, id = webhook): Promise<void> {
   statements = 0;
   await worker.report({
     ...{ webhookId: id, accountId: account, targetVersion: row!.version, known, verdict },
+    outcome: '5xx',
   });
 }
 

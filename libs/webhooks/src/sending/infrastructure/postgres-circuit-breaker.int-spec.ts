@@ -40,7 +40,10 @@ beforeAll(async () => {
     return run(statement, ...given);
   });
   const metrics = {
-    healthChanged: (change: string) => changes.push(change),
+    healthChanged: (change: string, outcome: string) => {
+      changes.push(change);
+      expect(outcome).toBe('timeout');
+    },
   } as unknown as DeliveryMetrics;
   activity = new FakeActivity();
   worker = new PostgresCircuitBreaker(shared, metrics, activity, log);
@@ -65,7 +68,7 @@ async function claimed(id = webhook) {
     [id],
   );
   const known: KnownHealth = knownHealth(row!.health, performance.now());
-  return { webhookId: id, accountId: '1', targetVersion: row!.version, known };
+  return { webhookId: id, accountId: '1', targetVersion: row!.version, known, outcome: 'timeout' };
 }
 
 /** Attempts that were claimed before the first of them ended, and that end at the same time. */

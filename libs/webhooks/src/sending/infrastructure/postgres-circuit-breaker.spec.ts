@@ -40,7 +40,10 @@ afterEach(() => {
 async function report(verdict: Verdict, ...ids: string[]): Promise<void> {
   const known = knownHealth(null, performance.now());
   const told = ids.map((webhookId) =>
-    verdicts.report({ webhookId, accountId: '1', targetVersion: 1, verdict, known }),
+    verdicts.report({
+      ...{ webhookId, accountId: '1', targetVersion: 1, verdict, known },
+      outcome: '5xx',
+    }),
   );
   await vi.advanceTimersByTimeAsync(1);
   await Promise.all(told);
@@ -101,7 +104,8 @@ it('retries once when the worker stops', async () => {
 
 it('never rejects a report, and retries one that it could not decide on', async () => {
   const [webhookId, known] = ['1', knownHealth(null, performance.now())];
-  const reported = { webhookId, accountId: '1', targetVersion: 1, verdict: FAILED };
+  const target = { webhookId, accountId: '1', targetVersion: 1 };
+  const reported = { ...target, verdict: FAILED, outcome: '5xx' };
   const broken = Object.defineProperty({ ...known }, 'failures', {
     get: () => {
       if (asked.length === 0) throw new Error('broken');

@@ -118,7 +118,7 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
   }
 
   private reportChange(
-    { webhookId, accountId, known, decision }: Decided,
+    { webhookId, accountId, known, decision, outcome }: Decided,
     notice: string | null,
   ): void {
     const { change, health } = decision;
@@ -129,7 +129,7 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
     }
     if (notice !== null) this.activity.report(accountId, { kind: 'event', id: notice });
     if (change === undefined) return;
-    this.metrics.healthChanged(change);
+    this.metrics.healthChanged(change, outcome);
     this.log.info({ webhook: webhookId, change }, 'target health changed');
   }
 
