@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -22,7 +22,25 @@ it('promtool accepts the configuration of Prometheus, and the alert rules in it'
 });
 
 /** A sample every 15 s, and whether the alert fires after a quarter of an hour. */
-it.each([
+const CASES: [alert: string, samples: Record<string, string>, fires: boolean][] = [
+  ['SwitchhookNoWorker', { 'up{job="switchhook-api"}': '1x60' }, true],
+  ['SwitchhookNoWorker', { switchhook_oldest_due_age_seconds: '0x60' }, false],
+  ['SwitchhookClaimsLost', { switchhook_expired_claims_total: '0+60x60' }, true],
+  ['SwitchhookClaimsLost', { switchhook_expired_claims_total: '0+6x60' }, false],
+  ['SwitchhookSecretsUnread', { switchhook_unreadable_secrets_total: '0x30 1x30' }, true],
+  ['SwitchhookSecretsUnread', { switchhook_unreadable_secrets_total: '1x60' }, false],
+  ['SwitchhookTaskFails', lastSuccess('-10x60'), true],
+  ['SwitchhookTaskFails', lastSuccess('0+15x60'), false],
+  [
+    'SwitchhookEventLoopDelay',
+    { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.3x60' },
+    true,
+  ],
+  [
+    'SwitchhookEventLoopDelay',
+    { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.2x60' },
+    false,
+  ],
   ['SwitchhookNoApi', { 'up{job="switchhook-api"}': '0x60' }, true],
   ['SwitchhookNoApi', { 'up{job="switchhook-worker"}': '1x60' }, true],
   ['SwitchhookNoApi', { 'up{job="switchhook-api",instance="b"}': '1x60' }, false],
@@ -49,7 +67,8 @@ it.each([
   ['SwitchhookClockOffset', { switchhook_clock_offset_seconds: '-4x60' }, false],
   ['SwitchhookSlowAnswers', durations({ '0.5': 980, '2.5': 1_000, '+Inf': 1_000 }), true],
   ['SwitchhookSlowAnswers', durations({ '0.5': 995, '2.5': 1_000, '+Inf': 1_000 }), false],
-])('%s for %j: %s', (alert, samples, fires) => {
+];
+it.each(CASES)('%s for %j: %s', (alert, samples, fires) => {
   expectAlert(alert, samples, { '15m': fires });
 });
 
@@ -74,6 +93,14 @@ it.each([
   ['SwitchhookRedisErrors', { switchhook_redis_errors_total: OUTAGE }],
 ])('%s ends within 75 s after the outage', (alert, samples) => {
   expectAlert(alert, samples, { '4m': false, '6m': true, '10m': true, '11m15s': false });
+});
+
+it('fires each alert at least once', () => {
+  const rules = readFileSync(join(MONITORING, 'alerts.yml'), 'utf8');
+  const names = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
+  const fired = CASES.flatMap(([name, , fires]) => (fires ? [name] : []));
+  const others = ['SwitchhookHold', 'SwitchhookDatabaseErrors', 'SwitchhookRedisErrors'];
+  expect(names.filter((name) => ![...fired, ...others].includes(name!))).toEqual([]);
 });
 
 it.each([
@@ -125,6 +152,10 @@ function attempts(outcomes: Record<string, number>): Record<string, string> {
       `0+${count}x60`,
     ]),
   );
+}
+
+function lastSuccess(samples: string): Record<string, string> {
+  return { 'switchhook_task_last_success_timestamp_seconds{task="losses"}': samples };
 }
 
 function shortages(samples: string): Record<string, string> {
