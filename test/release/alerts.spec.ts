@@ -311,7 +311,12 @@ const apart: Setup = {
 
 inInstallation('hosts', apart, [
   { fault: 'the clock of a process is wrong', alert: 'SwitchhookClockOffset', harm: already },
-  { fault: 'a key is missing', alert: 'SwitchhookSecretsUnread', harm: already },
+  {
+    fault: 'a key is missing',
+    alert: 'SwitchhookSecretsUnread',
+    sign: reasonIs(() => installation.workers[1]!, 'SECRETS_KEYS has no key "a"'),
+    harm: already,
+  },
 ]);
 
 inInstallation('standby', { standby: true }, [

@@ -2774,7 +2774,7 @@ export interface components {
              */
             schema?: "up" | "down";
             /**
-             * @description Why PostgreSQL or Redis cannot be used although it answers: it takes no writes, which setting has a wrong value, or what it refuses. Also which hosts of PostgreSQL take writes, if several do.
+             * @description Why PostgreSQL or Redis cannot be used although it answers: it takes no writes, which setting has a wrong value, or what it refuses. Also which hosts of PostgreSQL take writes, if several do, and which key of stored secrets is missing.
              * @example PostgreSQL is a standby, which takes no writes
              */
             reason?: string;

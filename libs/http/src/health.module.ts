@@ -7,7 +7,7 @@ import {
   Injectable,
   Module,
 } from '@nestjs/common';
-import { HOLD_CAUSES } from '#libs/kernel';
+import { HOLD_CAUSES, SecretBox } from '#libs/kernel';
 import {
   CONFIG,
   type Config,
@@ -17,6 +17,7 @@ import {
   Processes,
   PostgresHosts,
   RedisHealth,
+  SecretsModule,
   SHORTAGES,
   UnusableDatabaseError,
   UnusableRedisError,
@@ -90,6 +91,7 @@ export class HealthController {
     private readonly log: Log,
     @Inject(READINESS) private readonly readiness: Readiness,
     private readonly hosts: PostgresHosts,
+    private readonly secrets: SecretBox,
   ) {}
 
   /** Checks nothing but the process, because an unavailable database must not cause a restart. */
@@ -107,9 +109,12 @@ export class HealthController {
   async ready(): Promise<Answer> {
     const stores = await this.probe();
     const [{ isUp: postgres }, { isUp: redis }] = stores;
-    const reasons = [...stores.map(({ reason }) => reason), this.hosts.conflict].filter(
-      (reason) => reason !== undefined,
-    );
+    const { missingKey } = this.secrets;
+    const reasons = [
+      ...stores.map(({ reason }) => reason),
+      this.hosts.conflict,
+      missingKey && `SECRETS_KEYS has no key "${missingKey}", which stored secrets need`,
+    ].filter((reason) => reason !== undefined);
     const ready =
       postgres && (redis || this.readiness.readyWithoutRedis) && !this.shutdown.hasBegun;
     const { shortage } = this.host;
@@ -178,6 +183,7 @@ export class HealthModule {
   static forProcess(readiness: Readiness) {
     return {
       module: HealthModule,
+      imports: [SecretsModule],
       controllers: [HealthController],
       providers: [Shutdown, { provide: READINESS, useValue: readiness }],
     };
@@ -200,7 +206,8 @@ const ReadySchema = named(
     reason: optional(
       text(
         'Why PostgreSQL or Redis cannot be used although it answers: it takes no writes, which setting has a wrong ' +
-          'value, or what it refuses. Also which hosts of PostgreSQL take writes, if several do.',
+          'value, or what it refuses. Also which hosts of PostgreSQL take writes, if several do, and which key of ' +
+          'stored secrets is missing.',
         'PostgreSQL is a standby, which takes no writes',
       ),
     ),

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest';
+import type { SecretBox } from '#libs/kernel';
 import {
   type Config,
   type Database,
@@ -18,6 +19,7 @@ const error = vi.fn<Log['error']>();
 let hosts: Pick<PostgresHosts, 'conflict'>;
 let host: Pick<HostResources, 'shortage'>;
 let processes: Pick<Processes, 'hold'>;
+let secrets: Pick<SecretBox, 'missingKey'>;
 let health: HealthController;
 beforeEach(() => {
   postgres.mockReset().mockResolvedValue();
@@ -26,6 +28,7 @@ beforeEach(() => {
   host = { shortage: undefined };
   processes = { hold: undefined };
   hosts = { conflict: undefined };
+  secrets = { missingKey: undefined };
   const readiness = { readyWithoutRedis: true, behindProxy: false };
   health = new HealthController(
     { check: postgres } as unknown as Database,
@@ -36,6 +39,7 @@ beforeEach(() => {
     { error } as unknown as Log,
     readiness,
     hosts as PostgresHosts,
+    secrets as SecretBox,
   );
 });
 
@@ -75,6 +79,12 @@ it('says why PostgreSQL cannot be used, and logs it once for as long as it lasts
     const body = { status: 'up', postgres: 'up', redis: 'up' };
     expect(await health.ready()).toMatchObject({ body, head: { status: 200 } });
   }
+});
+
+it('says which key is missing, and is ready, because other secrets can be read', async () => {
+  secrets.missingKey = 'k1';
+  const reason = 'SECRETS_KEYS has no key "k1", which stored secrets need';
+  expect(await health.ready()).toMatchObject({ body: { status: 'up', reason } });
 });
 
 it('says why Redis cannot be used, which it does not need to be ready', async () => {

@@ -66,7 +66,9 @@ describe('a box with keys', () => {
   it('names the key that is missing or has different bytes', () => {
     const sealed = new SecretBox([key('k3')]).seal(text, purpose);
     const missing = 'SECRETS_KEYS has no key "k3", with which it is sealed';
+    expect(box.missingKey).toBeUndefined();
     expect(faultOf(box, sealed)).toBe(missing);
+    expect(box.missingKey).toBe('k3');
     const wrong = 'the key "k3" did not seal it as header of account 1';
     expect(faultOf(new SecretBox([key('k3', 'other')]), sealed)).toBe(wrong);
   });

@@ -43,6 +43,8 @@ const MAX_CACHED = 10_000;
 export class SecretBox {
   /** The id of the key that seals; undefined when there is none. */
   readonly keyId: string | undefined;
+  /** A key that stored secrets need and that it does not have, once one was to be opened. */
+  missingKey: string | undefined;
   private readonly keys: ReadonlyMap<string, KeyObject>;
   private readonly opened = new LRUCache<string, string>({ max: MAX_CACHED });
 
@@ -92,7 +94,10 @@ export class SecretBox {
   private decrypt(sealed: Sealed, purpose: string): string {
     const [, id = '', base64 = ''] = PARTS.exec(sealed) ?? [];
     const key = this.keys.get(id);
-    if (!key) throw this.unreadable(`SECRETS_KEYS has no key "${id}", with which it is sealed`);
+    if (!key) {
+      this.missingKey = id;
+      throw this.unreadable(`SECRETS_KEYS has no key "${id}", with which it is sealed`);
+    }
     const bytes = Buffer.from(base64, 'base64url');
     try {
       const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, IV_BYTES), {
