@@ -43,6 +43,7 @@ const ROOMS = {
     'statistics',
     'sending',
     'replays',
+    'recoveries',
     'events',
     'stream',
     'retention',

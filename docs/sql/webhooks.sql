@@ -241,6 +241,10 @@ ORDER BY w.id
 ON CONFLICT (webhook_id) DO UPDATE SET at = greatest(s.at, excluded.at)
 RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst";
 
+-- ADVANCE, prepared as recoveries.advance
+UPDATE recoveries SET after = greatest(after, $1), visited_at = CASE WHEN $2::boolean THEN now() END
+WHERE id = $3 AND visited_at IS NULL;
+
 -- BOUNDS_OF_RANGE
 SELECT date_trunc('milliseconds', least($1::timestamptz, now())) AS until,
      least_uuid($2::timestamptz) AS after;
@@ -796,8 +800,8 @@ SELECT mine, done FROM alone LEFT JOIN LATERAL (
 -- EARLIER_REPLAY
 SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS "agoMs"
 FROM replays
-WHERE ((webhook_id = $1::bigint AND NOT (missed AND event IS NOT NULL))
-    OR $1::bigint IS NULL AND webhook_id IS NULL AND account_id = $2::bigint) AND id >= least_uuid(now() - make_interval(secs => $3::float8 / 1000))
+WHERE (recovery_id IS NULL AND ((webhook_id = $1::bigint AND NOT (missed AND event IS NOT NULL))
+    OR $1::bigint IS NULL AND webhook_id IS NULL AND account_id = $2::bigint)) AND id >= least_uuid(now() - make_interval(secs => $3::float8 / 1000))
 ORDER BY id DESC OFFSET $4::integer - 1 LIMIT 1;
 
 -- END_CANCELLING, prepared as canceller.end
@@ -971,6 +975,19 @@ JOIN event_keys k USING (account_id, event, producer_id);
 SELECT id FROM deliveries WHERE id >= $1::uuid AND id < $2::uuid AND state = 'pending'
 ORDER BY webhook_id, next_attempt_at LIMIT 1;
 
+-- FIND_RECOVERY, prepared as recoveries.find
+SELECT r.id, r.since, r.until, r.subscriptions, r.circuits_closed AS "circuitsClosed",
+  r.switched_on AS "switchedOn", r.deliveries, r.created_at AS "createdAt",
+  coalesce(p.sent, 0)::integer AS sent,
+  CASE WHEN r.visited_at IS NULL OR p.running THEN 'running' ELSE 'completed' END AS state,
+  CASE WHEN r.visited_at IS NOT NULL AND p.running IS NOT TRUE THEN greatest(r.visited_at, p.completed_at) END
+    AS "completedAt"
+FROM recoveries r CROSS JOIN LATERAL (
+  SELECT sum(replayed) AS sent, bool_or(state = 'running') AS running, max(completed_at) AS completed_at
+  FROM replays WHERE recovery_id = r.id
+) p
+WHERE r.id = $1;
+
 -- FIND_REPLAY, prepared as replays.find
 SELECT id, webhook_id AS "webhookId", since, until, states, event, application_id AS "applicationId",
   status, nullif(missed, false) AS missed, state, total, replayed, created_at AS "createdAt", completed_at AS "completedAt"
@@ -1022,6 +1039,13 @@ DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM replay_parts WHERE replay_id = ANY ($1::uuid[])
   ORDER BY replay_id, webhook_id LIMIT 1000 FOR UPDATE SKIP LOCKED
 ));
+
+-- FORGET_RECOVERIES, prepared as recoveries.forget
+DELETE FROM recoveries WHERE id = ANY (ARRAY(
+  SELECT id FROM recoveries WHERE visited_at < now() - $1::integer * interval '24 hours'
+  LIMIT $2::integer FOR UPDATE SKIP LOCKED
+))
+RETURNING 1;
 
 -- FORGET_REPLAYS, prepared as replays.forget
 DELETE FROM replays WHERE id = ANY (ARRAY(
@@ -1172,6 +1196,27 @@ UNION ALL
    AND (d.not_before IS NULL OR d.not_before <= now())
  LIMIT $2::integer);
 
+-- LOOK_AT_SUBSCRIPTIONS
+SELECT w.id, w.account_id AS "accountId", w.effect, w.open_until IS NOT NULL AS "isOpen",
+  w.disabled_at AS "disabledAt", w.cancelling,
+  (w.enabled OR w.effect IS NOT NULL) AND (
+    SELECT coalesce(sum(CASE WHEN outcome = ANY ('{dns,refused,reset,timeout}') THEN count ELSE -count END), 0) > 0
+    FROM attempt_counts
+    WHERE account_id = w.account_id AND webhook_id = w.id AND outcome <> '2xx'
+      -- Its rows have the beginning of their five minutes.
+      AND at > $1::timestamptz - make_interval(secs => 300) AND at < $2::timestamptz
+  ) AS "isAffected"
+FROM (
+  SELECT *, CASE
+    WHEN w.enabled AND w.failing_since >= $1::timestamptz AND w.failing_since < $2::timestamptz THEN 'healed'
+    WHEN NOT w.enabled AND w.disabled_reason = 'failing' AND w.disabled_at >= $1::timestamptz AND w.disabled_at < $2::timestamptz
+      THEN 'switched_on'
+  END AS effect FROM webhooks w
+  WHERE id > $3::bigint AND deleted_at IS NULL
+  ORDER BY id LIMIT 50
+) w
+ORDER BY w.id;
+
 -- MARK_BACKLOG, prepared as pending.mark-backlog
 UPDATE webhooks SET backlog = true WHERE id = ANY (ARRAY(
   SELECT id FROM webhooks
@@ -1188,7 +1233,8 @@ ORDER BY id LIMIT 200;
 
 -- NEXT_PARTS, prepared as replays.next_parts
 SELECT r.id, r.account_id AS "accountId", r.states, r.until, r.missed, r.event,
-  r.application_id AS "applicationId", r.status, p.webhook_id AS "webhookId", p.after,
+  r.application_id AS "applicationId", r.status, CASE WHEN r.recovery_id IS NOT NULL THEN r.since END AS "recoveredSince",
+  p.webhook_id AS "webhookId", p.after,
   CASE
     WHEN w.id IS NULL OR NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> p.generation THEN 'over'
     WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) OR EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id) THEN 'waits'
@@ -1203,6 +1249,9 @@ FROM unnest($1::uuid[], $2::bigint[]) AS seen(replay_id, after)
   ) p ON true
   -- Looks each one up, because the planner would read all subscriptions to join them.
   LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = p.webhook_id LIMIT 1) w ON true;
+
+-- NEXT_RECOVERY, prepared as recoveries.next
+SELECT id, since, until, after FROM recoveries WHERE visited_at IS NULL;
 
 -- NEXT_REPLAYS, prepared as replays.next
 WITH RECURSIVE account AS (
@@ -1454,6 +1503,10 @@ recorded AS (
 )
 SELECT id FROM found WHERE webhook_id IS NOT NULL;
 
+-- RECOVER, prepared as recoveries.recover
+SELECT told_by AS "toldBy"
+FROM recover_webhook($1::uuid, $2::bigint, $3::integer, $4::integer) AS told_by;
+
 -- REDELIVER
 WITH lease AS MATERIALIZED (
   SELECT w.generation, w.ordered, now() AS at, CASE WHEN $1::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $2::float8) + 15000) / 1000) END AS ends
@@ -1562,6 +1615,12 @@ FROM lease WHERE d.id = $3
 RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
   lease.ends IS NOT NULL AS queued;
 
+-- START_RECOVERY
+INSERT INTO recoveries (id, since, until, user_id, address, request_id)
+VALUES (new_uuid(now(), 1), $1::timestamptz, $2::timestamptz, $3::bigint, $4::text, $5::text)
+ON CONFLICT DO NOTHING
+RETURNING id;
+
 -- START_REPLAY
 WITH replay AS (
   INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
@@ -1571,8 +1630,8 @@ WITH replay AS (
     $9::boolean, $10::integer, $11::uuid
   WHERE ($1::bigint IS NULL
       OR EXISTS (SELECT FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL))
-    AND (SELECT count(*) FROM replays WHERE ((webhook_id = $1::bigint AND NOT (missed AND event IS NOT NULL))
-    OR $1::bigint IS NULL AND webhook_id IS NULL AND account_id = $2::bigint) AND state = 'running') < 10
+    AND (SELECT count(*) FROM replays WHERE (recovery_id IS NULL AND ((webhook_id = $1::bigint AND NOT (missed AND event IS NOT NULL))
+    OR $1::bigint IS NULL AND webhook_id IS NULL AND account_id = $2::bigint)) AND state = 'running') < 10
   RETURNING id
 ),
 parts AS (
@@ -1742,21 +1801,27 @@ SELECT w.id AS "webhookId", count(*)::integer AS "lookedAt", max(d.id::text) AS 
         SELECT status, error FROM attempts
         WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
       ) last
-    )))::integer AS deliveries
-FROM unnest($5::bigint[], $6::uuid[]) AS o(webhook_id, after)
+    ))
+    AND ($5::timestamptz IS NULL OR d.completed_at >= $5 AND CASE d.state
+      WHEN 'exhausted' THEN d.reason = 'no_attempts_left' AND d.completed_at < $6 AND coalesce((
+        SELECT error = ANY ('{dns,refused,reset,timeout}') FROM attempts
+        WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+      ), false)
+      ELSE d.reason = 'failing' END))::integer AS deliveries
+FROM unnest($7::bigint[], $8::uuid[]) AS o(webhook_id, after)
   JOIN webhooks w ON w.id = o.webhook_id
   CROSS JOIN LATERAL (
     (
-      SELECT id, event_id, event, state, generation FROM deliveries
+      SELECT id, event_id, event, state, generation, reason, completed_at FROM deliveries
       WHERE webhook_id BETWEEN w.id AND w.id AND ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > o.after
-        AND id < least_uuid($7::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id, id LIMIT $8::integer
+        AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      ORDER BY webhook_id, id LIMIT $9::integer
     )
     UNION ALL (
-      SELECT id, event_id, event, state, generation FROM deliveries
+      SELECT id, event_id, event, state, generation, reason, completed_at FROM deliveries
       WHERE webhook_id BETWEEN w.id AND w.id AND state IN ('exhausted', 'cancelled') AND NOT ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > o.after
-        AND id < least_uuid($7::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-      ORDER BY webhook_id, id LIMIT $8::integer
+        AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      ORDER BY webhook_id, id LIMIT $9::integer
     )
   ) d
 GROUP BY w.id;
@@ -1969,24 +2034,30 @@ SELECT id, "isLast", matches FROM (
         SELECT status, error FROM attempts
         WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
       ) last
-    )) AS matches
+    ))
+    AND ($5::timestamptz IS NULL OR d.completed_at >= $5 AND CASE d.state
+      WHEN 'exhausted' THEN d.reason = 'no_attempts_left' AND d.completed_at < $6 AND coalesce((
+        SELECT error = ANY ('{dns,refused,reset,timeout}') FROM attempts
+        WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
+      ), false)
+      ELSE d.reason = 'failing' END) AS matches
   FROM webhooks w CROSS JOIN LATERAL (
     (
-      SELECT id, event_id, event, state, generation FROM deliveries
-      WHERE webhook_id BETWEEN w.id AND w.id AND ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > $5::uuid
+      SELECT id, event_id, event, state, generation, reason, completed_at FROM deliveries
+      WHERE webhook_id BETWEEN w.id AND w.id AND ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > $7::uuid
         AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id, id LIMIT 10000
     )
     UNION ALL (
-      SELECT id, event_id, event, state, generation FROM deliveries
-      WHERE webhook_id BETWEEN w.id AND w.id AND state IN ('exhausted', 'cancelled') AND NOT ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > $5::uuid
+      SELECT id, event_id, event, state, generation, reason, completed_at FROM deliveries
+      WHERE webhook_id BETWEEN w.id AND w.id AND state IN ('exhausted', 'cancelled') AND NOT ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > $7::uuid
         AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id, id LIMIT 10000
     )
   ) d
-  WHERE w.id = $7 ORDER BY d.id LIMIT 10000
+  WHERE w.id = $8 ORDER BY d.id LIMIT 10000
 ) scanned
-WHERE matches OR "isLast" ORDER BY id LIMIT $8::integer;
+WHERE matches OR "isLast" ORDER BY id LIMIT $9::integer;
 
 -- findWaiting(…)
 SELECT (SELECT count(*)::integer FROM (

@@ -106,6 +106,7 @@ describe('a request that is a notification', () => {
       'eventsReport',
       'eventsReportBatch',
       'missedEventsDeliver',
+      'recoveriesStart',
       'replaysRedeliver',
       'replaysSend',
       'replaysStart',

@@ -62,6 +62,14 @@ const MAKERS: Record<string, Maker> = {
     await database.query('UPDATE deliveries SET claimed_until = NULL WHERE id = $1', [id]);
     return id;
   },
+  // One that has ended, because only one runs at a time.
+  'overview/recoveries': async (_, { database }) => {
+    const [recovery] = await database.query<{ id: string }>(
+      `INSERT INTO recoveries (id, since, until, user_id, visited_at)
+       SELECT new_uuid(now(), 1), now(), now(), id, now() FROM users LIMIT 1 RETURNING id`,
+    );
+    return recovery!.id;
+  },
   replays: ({ client, ids }) =>
     made(client, `/v1/webhooks/${ids.get('webhooks')!}/replay`, { since: '2026-01-31T00:00:00Z' }),
 };

@@ -4,6 +4,7 @@ import { type Config, RuntimeModule } from '#libs/runtime';
 import {
   PartitionsModule,
   QueueModule,
+  RecoveryWorkerModule,
   ReplayWorkerModule,
   RetentionModule,
   SendingModule,
@@ -23,6 +24,7 @@ export class WorkerModule {
         QueueModule.withShards(config.QUEUE_SHARDS),
         SendingModule,
         ReplayWorkerModule,
+        RecoveryWorkerModule,
         RetentionModule,
         UnknownRouteModule,
       ],

@@ -705,6 +705,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/overview/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recover from an outage
+         * @description Undoes what an outage on our own side did to subscriptions between two times. Needs the role `platform`. Of the subscriptions with more attempts that failed without an answer (`dns`, `refused`, `reset`, `timeout`) than with one, by five minutes, it closes the circuits of those that have failed since then, switches on those that were switched off then for their failures, and sends again what became exhausted then by an attempt without an answer. Those that were switched off also get what was cancelled then, and the events that they missed.
+         */
+        post: operations["recoveriesStart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/overview/recoveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a recovery
+         * @description What it has done and how far it came. Needs the role `platform`.
+         */
+        get: operations["recoveriesShow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users": {
         parameters: {
             query?: never;
@@ -2722,7 +2762,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "subscription_inactive" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "own_access" | "credential_limit_reached";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "subscription_inactive" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "recovery_running" | "own_access" | "credential_limit_reached";
             /**
              * @description The same sentence as `detail`.
              * @example There is no such resource.
@@ -2790,6 +2830,121 @@ export interface components {
              * @enum {string}
              */
             hold?: "resources" | "proxy" | "resolver" | "network" | "unreachable";
+        };
+        /** @description `null` stands for a member that is not given. */
+        RecoverRequest: {
+            /**
+             * @description Only counts what would be done.
+             * @default false
+             * @example false
+             */
+            dryRun?: boolean | null;
+            /**
+             * Format: date-time
+             * @description When the outage began. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When it had ended. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            until: string;
+        };
+        Recovery: {
+            /**
+             * Format: uuid
+             * @description Its id.
+             * @example 019a0b1c-2d3e-7f40-8a51-b26c73d84e95
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description Its address.
+             * @example https://api.example.com/v1/overview/recoveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e96
+             */
+            href: string;
+            /**
+             * Format: date-time
+             * @description When the outage began.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When it had ended.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            until: string;
+            /**
+             * @description How it stands.
+             *
+             *     - `running`: it looks for subscriptions, or their deliveries are being sent again
+             *     - `completed`: all subscriptions were recovered, and all of their deliveries have begun anew
+             * @example running
+             * @enum {string}
+             */
+            state: "running" | "completed";
+            /**
+             * @description Subscriptions that are recovered: changed, or sent deliveries again.
+             * @example 14
+             */
+            subscriptions: number;
+            /**
+             * @description How many of them had an open circuit, which is closed.
+             * @example 9
+             */
+            circuitsClosed: number;
+            /**
+             * @description How many of them had been switched off, and are on again.
+             * @example 1
+             */
+            switchedOn: number;
+            /**
+             * @description How many deliveries are sent again, with the events that were missed by subscriptions while they were off.
+             * @example 312
+             */
+            deliveries: number;
+            /**
+             * @description How many of the deliveries have begun anew so far.
+             * @example 200
+             */
+            sent: number;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            completedAt?: string;
+        };
+        RecoveryCount: {
+            /**
+             * @description Subscriptions that are recovered: changed, or sent deliveries again.
+             * @example 14
+             */
+            subscriptions: number;
+            /**
+             * @description How many of them had an open circuit, which is closed.
+             * @example 9
+             */
+            circuitsClosed: number;
+            /**
+             * @description How many of them had been switched off, and are on again.
+             * @example 1
+             */
+            switchedOn: number;
+            /**
+             * @description How many deliveries are sent again, with the events that were missed by subscriptions while they were off.
+             * @example 312
+             */
+            deliveries: number;
         };
         /** @description `null` stands for a member that is not given. */
         RedeliverRequest: {
@@ -3784,6 +3939,26 @@ export interface components {
                 "Retry-After": components["headers"]["Retry-After"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
+         *
+         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
+         *
+         *     `recovery_running`: Another recovery has not looked at all subscriptions yet.
+         */
+        IdempotencyKeyInUseOrNotificationLoopOrRecoveryRunning: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                /** @description Seconds to wait before a retry. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -5867,6 +6042,94 @@ export interface operations {
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recoveriesStart: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoverRequest"];
+            };
+        };
+        responses: {
+            /** @description A dry run: nothing is changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCount"];
+                };
+            };
+            /** @description Accepted for later processing. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Address"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyKeyInUseOrNotificationLoopOrRecoveryRunning"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recoveriesShow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a recovery. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recovery"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -1,5 +1,6 @@
 export { PartitionsModule } from './partitions/partitions.module.js';
 export { QueueModule } from './queue/queue.module.js';
+export { RecoveryWorkerModule } from './recoveries/recoveries.module.js';
 export { ReplayWorkerModule } from './replays/replays.module.js';
 export { RetentionModule } from './retention/retention.module.js';
 export { webhooksSchema } from './schema/schema.js';

@@ -146,3 +146,15 @@ export function recordBySystem(
   SELECT account_id, 'system', '${action}', id::text, '{${fields.join(',')}}'
   FROM ${source}`;
 }
+
+/**
+ * SQL that records a change of a subscription that a user asked for and the service makes later. It needs rights to `users`.
+ * @param of SQL of the values
+ */
+export function recordForUser(
+  action: AuditEntry['action'],
+  of: Record<'accountId' | 'userId' | 'address' | 'requestId' | 'resourceId' | 'fields', string>,
+): string {
+  return `INSERT INTO audit (account_id, user_id, actor, address, request_id, action, resource_id, fields)
+  VALUES (${of.accountId}, ${of.userId}, '', ${of.address}, ${of.requestId}, '${action}', ${of.resourceId}, ${of.fields})`;
+}

@@ -15,6 +15,9 @@ import { MissedEventsController } from '../events/http/missed-events.controller.
 import { OverviewController } from '../overview/http/overview.controller.js';
 import { overviewRoutes } from '../overview/http/overview.openapi.js';
 import { OverviewModule } from '../overview/overview.module.js';
+import { RecoveriesController } from '../recoveries/http/recoveries.controller.js';
+import { recoveriesRoutes } from '../recoveries/http/recoveries.openapi.js';
+import { RecoveriesModule } from '../recoveries/recoveries.module.js';
 import { ReplaysController } from '../replays/http/replays.controller.js';
 import { replaysRoutes } from '../replays/http/replays.openapi.js';
 import { ReplaysModule } from '../replays/replays.module.js';
@@ -46,6 +49,7 @@ export class EventsHttpModule {}
     DeliveriesModule,
     StatisticsModule,
     ReplaysModule,
+    RecoveriesModule,
     StreamModule,
     OverviewModule,
   ],
@@ -57,6 +61,7 @@ export class EventsHttpModule {}
     ReplaysController,
     StreamController,
     OverviewController,
+    RecoveriesController,
   ],
 })
 export class WebhooksHttpModule {}
@@ -72,4 +77,5 @@ export const webhooksRoutes = [
   replaysRoutes,
   streamRoutes,
   overviewRoutes,
+  recoveriesRoutes,
 ];

@@ -29,6 +29,7 @@ import {
   type PartitionRow,
   type RemovalRow,
 } from './retention.statements.js';
+import { FORGET_RECOVERIES } from '../recoveries/infrastructure/recovery.statements.js';
 import { FORGET_REPLAYS } from '../replays/infrastructure/replay.statements.js';
 
 const OPTIONS = { everyMs: 300_000 };
@@ -76,7 +77,7 @@ export class Retention {
       if (partition.parent === 'deliveries') await this.expire(partition, days);
     }
     await this.inBatches(async () => (await this.idempotencyKeys.deleteExpired(BATCH)) === BATCH);
-    for (const forget of [FORGET_REPLAYS, FORGET_COUNTS, FORGET_LOADS]) {
+    for (const forget of [FORGET_REPLAYS, FORGET_RECOVERIES, FORGET_COUNTS, FORGET_LOADS]) {
       await this.inBatches(async () => {
         const forgotten = await this.database.run(forget, { days, limit: BATCH });
         return forgotten.length === BATCH;

@@ -177,7 +177,7 @@ const pacedClaims = () => ({ ...claims(), behind: [] });
 const selected = () => ({
   until: new Date().toISOString(),
   states: ['exhausted', 'cancelled'] as const,
-  ...{ event: 'cdrCreated', applicationId: '1', status: '5xx' },
+  ...{ event: 'cdrCreated', applicationId: '1', status: '5xx', recoveredSince: undefined },
 });
 
 const PATH: StatementCase[] = [

@@ -228,4 +228,33 @@ SELECT w.id, max(c.at) FROM attempt_counts c JOIN webhooks w ON w.id = c.webhook
 WHERE c.outcome = '2xx' GROUP BY w.id;
 `,
   ),
+
+  /**
+   * Recoveries after an outage on our side. after: the subscription that one has reached. visited_at: when it had reached
+   * all. replays.recovery_id: the recovery that sends these deliveries.
+   */
+  migrationOf(
+    'Recoveries1764340000014',
+    `
+CREATE TABLE recoveries (
+  id uuid NOT NULL,
+  since timestamptz NOT NULL,
+  until timestamptz NOT NULL,
+  user_id bigint NOT NULL,
+  address text,
+  request_id text,
+  after bigint NOT NULL DEFAULT 0,
+  subscriptions integer NOT NULL DEFAULT 0,
+  circuits_closed integer NOT NULL DEFAULT 0,
+  switched_on integer NOT NULL DEFAULT 0,
+  deliveries integer NOT NULL DEFAULT 0,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  visited_at timestamptz,
+  CONSTRAINT recoveries_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX recoveries_one_idx ON recoveries ((visited_at IS NULL)) WHERE visited_at IS NULL;
+ALTER TABLE replays ADD COLUMN recovery_id uuid;
+CREATE INDEX replays_recovery_idx ON replays (recovery_id) WHERE recovery_id IS NOT NULL;
+`,
+  ),
 ];

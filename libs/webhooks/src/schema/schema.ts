@@ -36,6 +36,7 @@ export const webhooksSchema: DatabaseSchema = {
       api: 'SELECT, INSERT, UPDATE (state, completed_at)',
       worker: 'SELECT, UPDATE (state, completed_at, generation, replayed, after), DELETE',
     },
+    recoveries: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (after, visited_at), DELETE' },
     replay_parts: { api: 'INSERT', worker: 'SELECT, INSERT, UPDATE (after), DELETE' },
   },
   functions: {
@@ -47,6 +48,7 @@ export const webhooksSchema: DatabaseSchema = {
       worker: 'EXECUTE',
     },
     'deliver_missed(uuid,bigint,uuid[])': { worker: 'EXECUTE' },
+    'recover_webhook(uuid,bigint,integer,integer)': { worker: 'EXECUTE' },
   },
   script: functions,
   features: FEATURES,

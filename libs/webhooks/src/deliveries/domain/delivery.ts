@@ -58,6 +58,9 @@ export const ATTEMPT_ERRORS = [
 ] as const;
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
+/** Errors that may be our own network's; after the others, the host has answered something, or was not called. */
+export const SILENCE: readonly AttemptError[] = ['dns', 'refused', 'reset', 'timeout'];
+
 /** What failed in TLS, or that the operator's proxy refused. */
 export type AttemptDetail =
   'expired' | 'name' | 'untrusted' | 'client_certificate' | 'protocol' | 'other' | 'proxy';

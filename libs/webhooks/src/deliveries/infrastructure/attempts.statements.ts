@@ -1,7 +1,12 @@
 import { type RowOf, statement, withoutNulls } from '#libs/runtime';
 import { type Span, within } from '../../partitions/partition-days.js';
 import { MASK, userinfoOf } from '../../subscriptions/domain/target-url.js';
-import type { Attempt, AttemptDetail, AttemptPhases } from '../domain/delivery.js';
+import {
+  type Attempt,
+  type AttemptDetail,
+  type AttemptPhases,
+  SILENCE,
+} from '../domain/delivery.js';
 
 /** `after`: the number of the previous attempt. A lease's number is never lower than its attempt's. */
 export const ATTEMPT_COLUMNS = `number, at, duration_ms AS "durationMs", status, error, address,
@@ -26,6 +31,12 @@ export const hasResult = (
         WHERE delivery_id = ${deliveryId} AND ${within('delivery_id', span)} ORDER BY take DESC LIMIT 1
       ) last
     ))`;
+
+/** Whether a delivery's last attempt failed in a way that may be our own network's fault. */
+export const wasSilent = (deliveryId: string, span: Span): string => `coalesce((
+        SELECT error = ANY ('{${SILENCE.join(',')}}') FROM attempts
+        WHERE delivery_id = ${deliveryId} AND ${within('delivery_id', span)} ORDER BY take DESC LIMIT 1
+      ), false)`;
 
 /** Headers whose values are stored. `webhook-id` and `webhook-timestamp` follow from the attempt. */
 const USER_AGENT = 'user-agent';

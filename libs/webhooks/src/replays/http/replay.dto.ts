@@ -37,22 +37,23 @@ function isBefore(time: Date | undefined, other: Date | undefined): boolean {
   return !time || !other || time < other;
 }
 
-/** Where the time range of a replay begins. */
-const IsSince = () =>
+/** Where a time range begins that something is done for. */
+export const IsSince = (about: string) =>
   applyDecorators(
     Field({
       required: true,
-      about: `Those that were made at or after that. It must be in the past, and ${TIME_RULE}.`,
+      about: `${about} It must be in the past, and ${TIME_RULE}.`,
       example: '2026-01-31T12:00:00.000Z',
     }),
     Is(time().and('range', 'must be in the past', (value) => parseTime(value)! < new Date())),
   );
 
 /** Where it ends. */
-const IsUntil = () =>
+export const IsUntil = ({ about, required = false }: { about: string; required?: boolean }) =>
   applyDecorators(
     Field({
-      about: `Those that were made before that; by default now. It must be later than since, and ${TIME_RULE}.`,
+      required,
+      about: `${about} It must be later than since, and ${TIME_RULE}.`,
       example: '2026-01-31T12:00:00.000Z',
     }),
     Is(time(), {
@@ -66,6 +67,11 @@ function rangeOf(dto: { since: string; until?: string }): Pick<ReplayFilter, 'si
   return { since: parseTime(dto.since)!, ...given({ until: timeOf(dto.until) }) };
 }
 
+const MADE = {
+  since: 'Those that were made at or after that.',
+  until: 'Those that were made before that; by default now.',
+};
+
 /** Filters of the list of deliveries that select nothing to send. If they were ignored, more would be sent than was meant. */
 const LIST_FILTERS = ['contains', 'producerId', 'accountId'];
 
@@ -73,10 +79,10 @@ const LIST_FILTERS = ['contains', 'producerId', 'accountId'];
 export class ReplayRequestDto {
   static readonly refused = ['state', 'event', 'applicationId', 'status', ...LIST_FILTERS];
 
-  @IsSince()
+  @IsSince(MADE.since)
   since!: string;
 
-  @IsUntil()
+  @IsUntil({ about: MADE.until })
   until?: string;
 
   @Field({
@@ -132,7 +138,7 @@ function selection<State extends SendableState>(of: {
     /** Declared by each DTO, because its faults come first. */
     abstract since: string;
 
-    @IsUntil()
+    @IsUntil({ about: MADE.until })
     until?: string;
 
     @Field({ about: of.about, example: of.example })
@@ -189,7 +195,7 @@ export class RedeliverRequestDto extends selection({
   about: 'Those in this state; by default those that are exhausted or cancelled.',
   example: 'exhausted',
 }) {
-  @IsSince()
+  @IsSince(MADE.since)
   since!: string;
 }
 
@@ -202,6 +208,6 @@ export class SendRequestDto extends selection({
     'cancelled.',
   example: 'pending',
 }) {
-  @IsSince()
+  @IsSince(MADE.since)
   since!: string;
 }

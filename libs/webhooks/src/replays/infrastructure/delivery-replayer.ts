@@ -109,13 +109,14 @@ export class DeliveryReplayer {
       { first: Math.max(dayOf(after), oldest), last: dayAt(until) },
       DAYS_FOUND,
     );
-    const { webhookId, states, event, applicationId, status } = part;
+    const { webhookId, states, event, applicationId, status, recoveredSince } = part;
     return scanPage(BATCH, days, (span, limit) =>
       this.database.run(findReplayable(span), {
         ...{ webhookId, states, after, until: until.toISOString(), limit },
         event: event ?? undefined,
         applicationId: applicationId ?? undefined,
         status: status ?? undefined,
+        recoveredSince: recoveredSince?.toISOString(),
       }),
     );
   }

@@ -1,19 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { BusyError, FairSemaphore, MAX_SCANNED_ROWS } from '#libs/kernel';
+import { BusyError, FairSemaphore } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import { type Replay, type ReplayCount, type ReplayFilter, ReplayStore } from '../domain/replay.js';
-import { dayAt, newestFirst, type Span } from '../../partitions/partition-days.js';
+import { dayAt } from '../../partitions/partition-days.js';
+import { countReplayed } from './replayed-deliveries.js';
 import { countMissed } from './missed-events.js';
 import {
   BOUNDS_OF_RANGE,
   CANCEL_REPLAY,
   type CountedSubscription,
-  countReplayable,
-  DAYS_FOUND,
   EARLIER_REPLAY,
   FIND_REPLAY,
   OWNS_APPLICATION,
-  type ReplayableValues,
   START_REPLAY,
   SUBSCRIPTIONS,
   SUBSCRIPTIONS_AT_ONCE,
@@ -91,7 +89,7 @@ export class PostgresReplayStore extends ReplayStore {
       return { until, after, subscriptions, deliveries, leftOut: 0 };
     }
     const days = { first: dayAt(filter.since), last: dayAt(until) };
-    const values = { ...conditions, until: until.toISOString() };
+    const values = { ...conditions, until: until.toISOString(), recoveredSince: undefined };
     const subscriptions: CountedSubscription[] = [];
     let [deliveries, leftOut] = [0, 0];
     for (
@@ -100,10 +98,7 @@ export class PostgresReplayStore extends ReplayStore {
     ) {
       const last = page?.at(-1)?.id ?? '-1';
       page = await peek(SUBSCRIPTIONS, { accountId, webhookId, after: last, enabledOnly });
-      const counts = new Map<string, number>();
-      for await (const span of newestFirst(peek, 'deliveries', DAYS_FOUND, days)) {
-        await this.countIn(span, page, { ...values, after }, counts);
-      }
+      const counts = await countReplayed(peek, page, { ...values, after }, days);
       for (const subscription of page) {
         const count = counts.get(subscription.id) ?? 0;
         if (!subscription.enabled) {
@@ -115,29 +110,6 @@ export class PostgresReplayStore extends ReplayStore {
       }
     }
     return { until, after, subscriptions, deliveries, leftOut };
-  }
-
-  /** Adds the deliveries of some days, with statements that read at most {@link MAX_SCANNED_ROWS} rows each. */
-  private async countIn(
-    span: Span,
-    subscriptions: readonly CountedSubscription[],
-    { after, ...values }: ReplayableValues & { after: string },
-    counts: Map<string, number>,
-  ): Promise<void> {
-    let left = subscriptions.map(({ id }) => ({ id, after }));
-    while (left.length > 0) {
-      const limit = Math.floor(MAX_SCANNED_ROWS / left.length);
-      const found = await this.transactions.peek(countReplayable(span), {
-        ...values,
-        ...{ webhookIds: left.map(({ id }) => id), afters: left.map((one) => one.after), limit },
-      });
-      for (const { webhookId, deliveries } of found) {
-        counts.set(webhookId, (counts.get(webhookId) ?? 0) + deliveries);
-      }
-      left = found
-        .filter(({ lookedAt }) => lookedAt === limit)
-        .map(({ webhookId, last }) => ({ id: webhookId, after: last }));
-    }
   }
 
   async msUntilFewer(

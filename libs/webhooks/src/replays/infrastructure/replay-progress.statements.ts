@@ -91,6 +91,8 @@ export interface ReplayPart extends Pick<Replay, 'id' | 'states' | 'until'> {
   event: string | null;
   applicationId: string | null;
   status: string | null;
+  /** The beginning of the time that is recovered, if the replay is of a recovery. */
+  recoveredSince: Date | null;
   fate: Fate;
 }
 
@@ -102,7 +104,8 @@ export const NEXT_PARTS = prepared<
   'replays.next_parts',
   `
 SELECT r.id, r.account_id AS "accountId", r.states, r.until, r.missed, r.event,
-  r.application_id AS "applicationId", r.status, p.webhook_id AS "webhookId", p.after,
+  r.application_id AS "applicationId", r.status, CASE WHEN r.recovery_id IS NOT NULL THEN r.since END AS "recoveredSince",
+  p.webhook_id AS "webhookId", p.after,
   CASE
     WHEN w.id IS NULL OR NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> p.generation THEN 'over'
     WHEN ${IS_BLOCKED} OR ${IS_BEHIND} THEN 'waits'

@@ -1,7 +1,7 @@
 import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { prepared, type RowOf, statement } from '#libs/runtime';
 import { MAX_RUNNING, type Replay, type ReplayFilter } from '../domain/replay.js';
-import { hasResult } from '../../deliveries/infrastructure/attempts.statements.js';
+import { hasResult, wasSilent } from '../../deliveries/infrastructure/attempts.statements.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { isLastOf } from '../../partitions/row-lookups.js';
 
@@ -36,10 +36,11 @@ export const SUBSCRIPTIONS = statement<
 
 /**
  * Selects the `replays` of one subscription or, without `@webhookId`, an account's replays of all its subscriptions.
- * Its statements are not prepared, so that the planner sees which. Leaves out those of notices (`tell_of_webhook`).
+ * Its statements are not prepared, so that the planner sees which. Leaves out those of notices (`tell_of_webhook`) and of
+ * recoveries, which are not the customer's.
  */
-const IS_ALIKE = `((webhook_id = @webhookId::bigint AND NOT (missed AND event IS NOT NULL))
-    OR @webhookId::bigint IS NULL AND webhook_id IS NULL AND account_id = @accountId::bigint)`;
+const IS_ALIKE = `(recovery_id IS NULL AND ((webhook_id = @webhookId::bigint AND NOT (missed AND event IS NOT NULL))
+    OR @webhookId::bigint IS NULL AND webhook_id IS NULL AND account_id = @accountId::bigint))`;
 
 interface NewReplay extends Pick<ReplayFilter, 'states'> {
   accountId: string;
@@ -130,6 +131,11 @@ export interface ReplayableValues extends Pick<ReplayFilter, 'states'> {
   event: string | undefined;
   applicationId: string | undefined;
   status: string | undefined;
+  /**
+   * Given for a recovery: only those that became exhausted from then until `until` by an attempt without an answer, and
+   * those that were cancelled since because the subscription was switched off for its failures.
+   */
+  recoveredSince: string | undefined;
 }
 
 /**
@@ -142,7 +148,7 @@ export interface ReplayableValues extends Pick<ReplayFilter, 'states'> {
 function deliveriesAfter(after: string, limit: number | string, span: Span): string {
   const readsAll = `(@states::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling)`;
   const each = (condition: string) => `(
-      SELECT id, event_id, event, state, generation FROM deliveries
+      SELECT id, event_id, event, state, generation, reason, completed_at FROM deliveries
       WHERE webhook_id BETWEEN w.id AND w.id AND ${condition} AND id > ${after}
         AND id < least_uuid(@until::timestamptz) AND ${within('id', span)}
       ORDER BY webhook_id, id LIMIT ${limit}
@@ -165,7 +171,10 @@ function matches(span: Span): string {
       SELECT NOT test AND (@applicationId::bigint IS NULL OR application_id = @applicationId)
       FROM events WHERE id = d.event_id AND ${within('id', span)} LIMIT 1
     ), false)
-    AND ${hasResult('d.id', span)}`;
+    AND ${hasResult('d.id', span)}
+    AND (@recoveredSince::timestamptz IS NULL OR d.completed_at >= @recoveredSince AND CASE d.state
+      WHEN 'exhausted' THEN d.reason = 'no_attempts_left' AND d.completed_at < @until AND ${wasSilent('d.id', span)}
+      ELSE d.reason = 'failing' END)`;
 }
 
 /** The count of one subscription. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LoopPacer } from '#libs/kernel';
-import type { Attempt, AttemptError } from '../../deliveries/domain/delivery.js';
+import { type Attempt, SILENCE } from '../../deliveries/domain/delivery.js';
 import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
 import { CircuitBreaker, verdictOf } from './circuit-breaker.js';
 import type { Slot } from './delivery-slots.js';
@@ -46,8 +46,6 @@ const BODY_MS = 1_000;
 const SPARE_MS = 3_000;
 /** Of it, the time to record the outcome. */
 const RECORD_MS = 1_000;
-/** Errors that may be our own network's; after the others, the host has answered something, or was not called. */
-const SILENCE: readonly AttemptError[] = ['dns', 'refused', 'reset', 'timeout'];
 /**
  * How long a delivery keeps its slot after its call failed on our own side, so that a host without resources makes
  * fewer calls, and how long after it was claimed it is due again, in ms.

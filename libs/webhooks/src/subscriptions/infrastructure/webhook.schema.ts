@@ -116,7 +116,8 @@ function columnOf(property: keyof Webhook): string {
 function sqlOf(property: keyof Webhook, value: unknown, { row = '', now = 'now()' } = {}): string {
   if (value === NOW) return now;
   if (value === NEXT) return `${row}${columnOf(property)} + 1`;
-  if (value === null || typeof value === 'boolean') return String(value);
+  if (value === null || typeof value === 'boolean' || typeof value === 'number')
+    return String(value);
   if (typeof value === 'string' && /^\w+$/.test(value)) return `'${value}'`;
   throw new Error(`there is no SQL for ${property}`);
 }

@@ -1,0 +1,55 @@
+import { DomainError } from '#libs/kernel';
+
+/** The time of an outage on our side: from `since` until before `until`. */
+export interface OutageSpan {
+  since: Date;
+  until: Date;
+}
+
+/** What a recovery does, or would do. */
+export interface RecoveryCount {
+  /** Subscriptions that it changes, or whose deliveries it sends again. */
+  subscriptions: number;
+  circuitsClosed: number;
+  switchedOn: number;
+  /** Deliveries that are sent again, and events that were missed while a subscription was off. */
+  deliveries: number;
+}
+
+export type RecoveryState = 'running' | 'completed';
+
+/** Undoes what an outage on our side did to subscriptions (contract, section 11). */
+export interface Recovery extends OutageSpan, RecoveryCount {
+  id: string;
+  /** Running until all subscriptions were looked at and the replays of their deliveries have ended. */
+  state: RecoveryState;
+  /** How many of the deliveries have begun anew. */
+  sent: number;
+  createdAt: Date;
+  completedAt?: Date;
+}
+
+/** Another recovery has not looked at all subscriptions yet. */
+export class RecoveryRunningError extends DomainError {
+  constructor() {
+    super(
+      'conflict',
+      'recovery_running',
+      'Another recovery is still looking for subscriptions: start one when it has ended.',
+    );
+  }
+}
+
+/** Stores recoveries. Workers carry them out. */
+export abstract class RecoveryStore {
+  /** What a recovery would do now. */
+  abstract count(span: OutageSpan): Promise<RecoveryCount>;
+
+  /**
+   * Starts a recovery for the current actor.
+   * @returns its id; undefined if another one is still looking for subscriptions
+   */
+  abstract start(span: OutageSpan): Promise<string | undefined>;
+
+  abstract find(id: string): Promise<Recovery | undefined>;
+}

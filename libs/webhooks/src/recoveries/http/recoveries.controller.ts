@@ -1,0 +1,48 @@
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import {
+  type Answer,
+  answer,
+  FairReads,
+  type FairRead,
+  Href,
+  type HrefBuilder,
+  Idempotent,
+  JsonBody,
+  type Once,
+  shown,
+} from '#libs/http';
+import { ActAsUser, PlatformOnly } from '#libs/identity/http';
+import { StartsSending } from '../../deliveries/http/starts-sending.js';
+import { RecoveriesService } from '../domain/recoveries.service.js';
+import { RecoverRequestDto } from './recovery.dto.js';
+import { RecoveryView } from './recovery.view.js';
+
+/** Recoveries after an outage on our side, for operators. */
+@Controller('v1/overview')
+@PlatformOnly()
+@ActAsUser()
+export class RecoveriesController {
+  constructor(private readonly recoveries: RecoveriesService) {}
+
+  @Post('recover')
+  @StartsSending()
+  @HttpCode(202)
+  async start(
+    @JsonBody(RecoverRequestDto) body: RecoverRequestDto,
+    @Idempotent() once: Once,
+    @Href() href: HrefBuilder,
+    @FairReads() readFairly: FairRead,
+  ): Promise<Answer> {
+    const span = body.span();
+    if (body.dryRun === true) {
+      const counted = await readFairly(() => this.recoveries.count(span));
+      return answer(counted, { status: 200 });
+    }
+    return once(async () => href('overview', 'recoveries', await this.recoveries.start(span)));
+  }
+
+  @Get('recoveries/:id')
+  async show(@Param('id') id: string): Promise<Answer> {
+    return shown(RecoveryView, await this.recoveries.show(id));
+  }
+}

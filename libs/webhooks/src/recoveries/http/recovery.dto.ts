@@ -1,0 +1,21 @@
+import { Field, Is } from '#libs/http';
+import { flag, parseTime } from '#libs/kernel';
+import { IsSince, IsUntil } from '../../replays/http/replay.dto.js';
+import type { OutageSpan } from '../domain/recovery.js';
+
+/** `POST /v1/overview/recover` */
+export class RecoverRequestDto {
+  @IsSince('When the outage began.')
+  since!: string;
+
+  @IsUntil({ about: 'When it had ended.', required: true })
+  until!: string;
+
+  @Field({ about: 'Only counts what would be done.', default: false, example: false })
+  @Is(flag())
+  dryRun?: boolean;
+
+  span(): OutageSpan {
+    return { since: parseTime(this.since)!, until: parseTime(this.until)! };
+  }
+}
