@@ -333,6 +333,34 @@ describe('an entry', () => {
     }
   });
 
+  it('names the operator who recovers a subscription, although a worker does it later', async () => {
+    const webhook = idIn(await demo.aSubscription());
+    await demo.database.query(
+      `WITH w AS (
+         UPDATE webhooks SET failing_since = now() - interval '10 minutes' WHERE id = ${webhook}
+         RETURNING account_id, id
+       )
+       INSERT INTO attempt_counts (account_id, webhook_id, at, outcome, bin, count)
+       SELECT account_id, id, now() - interval '10 minutes', 'timeout', 0, 1 FROM w`,
+    );
+    const time = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString();
+    const body = { since: time(20), until: time(0) };
+    const started = await platform.post('/v1/overview/recover', body, { headers: REQUEST });
+    const worker = await workerInProcess({ DATABASE_URL: demo.database.url, ...LOOPBACK });
+    try {
+      const entries = await eventually(recorded, (found) =>
+        found.some(({ action }) => action === 'webhook.recover'),
+      );
+      const by = { userId: Number(operator), address: '192.0.2.7', requestId: 'order-4711' };
+      expect(entries.slice(1)).toMatchObject([
+        { ...by, action: 'recovery.create', resourceId: idIn(started.headers.location!) },
+        { ...by, action: 'webhook.recover', resourceId: webhook, accountId: Number(demo.id) },
+      ]);
+    } finally {
+      await worker.stop();
+    }
+  });
+
   it('has an action that the documentation for operators lists', async () => {
     await recorded();
     expect([...actions].sort()).toEqual(documentedActions().sort());

@@ -33,7 +33,6 @@ beforeAll(async () => {
     DATABASE_URL: database.url,
     DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
     DELIVERY_TIMEOUT_MS: '2000',
-    LOG_LEVEL: 'error',
   };
   api = await apiInProcess(environment);
   const operator = await createUser(database, 'operator', 'platform');
@@ -275,6 +274,14 @@ it('uses up none of the replays that a customer may start', async () => {
   );
   const { since } = anOutage();
   expect((await client.post(`/v1/webhooks/${webhook}/replay`, { since })).status).toBe(202);
+});
+
+it('starts one recovery for requests with the same key', async () => {
+  const headers = { 'Idempotency-Key': 'outage-1' };
+  const body = anOutage();
+  const first = await platform.post(RECOVER, body, { headers });
+  const again = await platform.post(RECOVER, body, { headers });
+  expect([first.status, again.status, again.text]).toEqual([202, 202, first.text]);
 });
 
 it('runs one at a time, for operators alone, and refuses a time that is none', async () => {

@@ -349,6 +349,11 @@ describe('the layers', () => {
       { 'libs/webhooks/src/replays/domain/source.ts': `import '../../events/domain/event.js';` },
     ],
     [
+      'what-recoveries-may-use',
+      'recoveries import events',
+      { 'libs/webhooks/src/recoveries/domain/source.ts': `import '../../events/domain/event.js';` },
+    ],
+    [
       'what-events-may-use',
       'events import the index of their own context',
       { 'libs/webhooks/src/events/infrastructure/all.ts': `import '../../index.js';` },

@@ -71,12 +71,12 @@ describe('a request that is a notification', () => {
     return bodiesOf(described, one, account).map((body) => () => call[one.method]!(body));
   }
 
-  /** How much has been started: events, waiting deliveries and running replays. */
+  /** How much has been started: events, waiting deliveries, replays and recoveries. */
   async function started(): Promise<number> {
     const [row] = await database.query<{ started: number }>(
       `SELECT ((SELECT count(*) FROM events)
          + (SELECT count(*) FROM deliveries WHERE state = 'pending')
-         + (SELECT count(*) FROM replays))::integer AS started`,
+         + (SELECT count(*) FROM replays) + (SELECT count(*) FROM recoveries WHERE visited_at IS NULL))::integer AS started`,
     );
     return row!.started;
   }

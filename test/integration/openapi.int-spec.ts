@@ -36,6 +36,7 @@ const EXAMPLE = {
   webhook: '4711',
   credential: '7',
   replay: '019a0b1c-2d3e-7f40-8a51-b26c73d84e95',
+  recovery: '019a0b1c-2d3e-7f40-8a51-b26c73d84e95',
 };
 
 beforeAll(async () => {
@@ -86,7 +87,7 @@ async function makeExamples(): Promise<void> {
 }
 
 async function restoreExamples(): Promise<void> {
-  const { user, application, webhook, credential, replay } = EXAMPLE;
+  const { user, application, webhook, credential, replay, recovery } = EXAMPLE;
   await database.query('DELETE FROM webhooks');
   await database.query('DELETE FROM applications');
   await database.query(
@@ -108,7 +109,11 @@ async function restoreExamples(): Promise<void> {
   await database.query('DELETE FROM environments WHERE id > 2');
   // So that it can be sent to a subscription.
   await database.query('DELETE FROM deliveries WHERE event_id = $1', [event]);
-  await database.query('DELETE FROM replays');
+  await database.query('DELETE FROM replays; DELETE FROM recoveries');
+  await database.query(
+    `INSERT INTO recoveries (id, since, until, user_id, visited_at) VALUES ($1, now(), now(), $2, now())`,
+    [recovery, user],
+  );
   await database.query(
     `INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
      VALUES ($1, $2, $3, 1, now(), now(), '{exhausted}', 0, $1)`,
@@ -287,6 +292,7 @@ describe('every route', () => {
       'deliveriesSend',
       'deliveriesTest',
       'missedEventsDeliver',
+      'recoveriesStart',
       'replaysRedeliver',
       'replaysSend',
       'replaysStart',
@@ -294,7 +300,7 @@ describe('every route', () => {
     ]);
     const { info } = JSON.parse(text) as { info: { description: string } };
     expect(info.description.replaceAll(/\s+/g, ' ')).toContain(
-      'A POST that creates an application, a subscription, a replay, a test or a delivery, or sends one, ' +
+      'A POST that creates an application, a subscription, a replay, a recovery, a test or a delivery, or sends one, ' +
         'can be repeated safely if it has an `Idempotency-Key`; an event can, if it has an ' +
         '`id`.',
     );

@@ -300,6 +300,37 @@ it('the worker can send missed events only for a running replay of them, and of 
   }
 });
 
+it('the worker can recover a subscription only for a running recovery, once, and if its time affected it', async () => {
+  const account = await anAccount(database);
+  const [affected, failing] = [
+    await aSubscription(database, account, { failing_since: new Date(Date.now() - 600_000) }),
+    await aSubscription(database, account, { failing_since: new Date(Date.now() - 86_400_000) }),
+  ];
+  const id = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
+  const recover = (webhook: string) =>
+    as('worker', `SELECT recover_webhook('${id}', ${webhook}, 0, 0)`);
+  const healed = () =>
+    names(
+      `SELECT id AS name FROM webhooks WHERE account_id = ${account} AND failing_since IS NULL`,
+    );
+  await recover(affected);
+  await database.query(
+    `INSERT INTO recoveries (id, since, until, user_id, visited_at)
+     VALUES ($1, now() - interval '1 hour', now(), $2, now())`,
+    [id, account],
+  );
+  await recover(affected);
+  expect(await healed()).toEqual([]);
+  await database.query('UPDATE recoveries SET visited_at = NULL');
+  for (const webhook of [affected, affected, failing]) await recover(webhook);
+  expect(await healed()).toEqual([affected]);
+  const entries = `SELECT user_id::text AS name FROM audit WHERE action = 'webhook.recover' AND resource_id = '${affected}'`;
+  expect(await names(entries)).toEqual([account]);
+  await expect(as('api', `SELECT recover_webhook('${id}', 1, 0, 0)`)).rejects.toMatchObject({
+    code: REFUSED,
+  });
+});
+
 describe('the partition functions', () => {
   it('create partitions for a month ahead at most', async () => {
     await as('api', 'SELECT ensure_partitions(100000)');

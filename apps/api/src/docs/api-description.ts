@@ -21,7 +21,7 @@ platform.
 - A request may have an \`X-Request-Id\` of 1 to 128 letters, digits and \`._:@/+=-\`, which the answer
   and our log then have, too.
 - Answers omit fields that are not set; they are never \`null\`. Clients must tolerate new fields.
-- A POST that creates an application, a subscription, a replay, a test or a delivery, or sends one, can be
+- A POST that creates an application, a subscription, a replay, a recovery, a test or a delivery, or sends one, can be
   repeated safely if it has an \`Idempotency-Key\`; an event can, if it has an \`id\`. All other
   requests ignore that header: each repeat creates another credential or another secret.
 - A request with a repeated query parameter, or with an invalid time, number, boolean or \`scope\`,

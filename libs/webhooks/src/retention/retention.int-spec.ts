@@ -449,6 +449,21 @@ it('deletes replays that ended before the retention period, and no running one',
   expect(left).toEqual([{ state: 'completed' }, { state: 'running' }]);
 });
 
+it('deletes recoveries that ended before the retention period, and no running one', async () => {
+  await database.query(
+    `INSERT INTO recoveries (id, since, until, user_id, visited_at)
+     SELECT new_uuid(now(), n), now(), now(), $1,
+       CASE WHEN n < 3 THEN now() - ($2::float8 + 1.1 - n) * interval '24 hours' END
+     FROM generate_series(1, 3) n`,
+    [account, DAYS],
+  );
+  await (await aWorker()).run();
+  const left = await database.query(
+    'SELECT visited_at IS NULL AS running FROM recoveries ORDER BY id',
+  );
+  expect(left).toEqual([{ running: false }, { running: true }]);
+});
+
 it('removes subscriptions that were deleted before the oldest kept delivery', async () => {
   const deletedFor = async (days: number, columns = {}) => {
     const deleted_at = new Date(Date.now() - days * 24 * 3_600_000).toISOString();
