@@ -15,8 +15,8 @@ import { clientOf, send } from '../support/http.js';
 import { startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
-// `npm run test:fuzz` sets them. The defaults never change, so that a failure of `npm test` is not a matter of luck.
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 1_500);
+// `npm run test:fuzz` sets them. The defaults change only with the number of operations, so that a failure of `npm test` is not a matter of luck.
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 1_700);
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 
 let database: TestDatabase;
