@@ -95,7 +95,8 @@ export class SecretBox {
     const [, id = '', base64 = ''] = PARTS.exec(sealed) ?? [];
     const key = this.keys.get(id);
     if (!key) {
-      this.missingKey = id;
+      // A text that is damaged names none.
+      this.missingKey = id || this.missingKey;
       throw this.unreadable(`SECRETS_KEYS has no key "${id}", with which it is sealed`);
     }
     const bytes = Buffer.from(base64, 'base64url');
