@@ -1089,6 +1089,12 @@ SELECT w.id FROM unnest((SELECT $1::bigint[])) AS w(id) CROSS JOIN LATERAL (
 -- IS_ANY_REPLAYING, prepared as replays.any
 SELECT id FROM replays WHERE state = 'running' UNION ALL SELECT replay_id FROM replay_parts LIMIT 1;
 
+-- IS_HOLDING, prepared as replays.is_holding
+SELECT coalesce((
+    SELECT bool_and(hold_since IS NOT NULL) FROM processes
+    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
+  ), false) AS "isHolding";
+
 -- KEPT_DAYS, prepared as retention.days
 SELECT greatest($1::integer, retention_days()) AS days;
 
@@ -1642,7 +1648,12 @@ parts AS (
 SELECT id FROM replay;
 
 -- SUBSCRIPTIONS
-SELECT id, generation, enabled FROM webhooks
+SELECT id, generation, enabled, w.paused, coalesce(w.hold_until > now(), false) AS "isRetryLater",
+    CASE WHEN w.open_until > now() THEN 'open' WHEN w.open_until IS NOT NULL THEN 'half-open' ELSE 'closed' END AS circuit,
+    w.max_per_second AS "maxPerSecond", w.max_concurrent AS "maxConcurrent", w.ordered,
+    w.pace_waits OR (w.ordered AND w.failing_since IS NOT NULL) AS "paceWaits",
+     EXISTS (SELECT FROM replay_parts p WHERE p.webhook_id = w.id) AS "isBehind"
+   FROM webhooks w
    WHERE account_id = $1 AND (enabled OR NOT $2) AND deleted_at IS NULL
      AND ($3::bigint IS NULL OR id = $3) AND id > $4
    ORDER BY id LIMIT 100;

@@ -272,7 +272,8 @@ it("acts for the caller's own account, also for the role platform", async () => 
   for (const role of ['account', 'platform'] as const) {
     const { client } = await aCustomer(role);
     const dry = await client.post(PATH, { ...SINCE, dryRun: true });
-    expect([dry.status, dry.json()]).toEqual([200, { deliveries: 0, leftOut: 0 }]);
+    const nothing = { deliveries: 0, now: 0, waiting: {}, leftOut: 0, leftOutFor: {} };
+    expect([dry.status, dry.json()]).toEqual([200, nothing]);
     expect((await client.post(PATH, SINCE)).status).toBe(202);
     const faulty = await client.post(PATH, { ...SINCE, webhookId: webhook, applicationId });
     const faults = faulty.json<{ errors: { field: string; code: string }[] }>().errors;
@@ -290,10 +291,45 @@ it('counts what it leaves out because the subscription is off', async () => {
   const webhook = await subscribe();
   await past(webhook, { count: 3 });
   const dry = async () => (await customer.post(PATH, { ...SINCE, dryRun: true })).json();
-  expect(await dry()).toEqual({ deliveries: 3, leftOut: 0 });
+  const nothing = { deliveries: 0, now: 0, waiting: {}, leftOut: 0, leftOutFor: {} };
+  expect(await dry()).toEqual({ ...nothing, deliveries: 3, now: 3 });
   await customer.put(`/v1/webhooks/${webhook}`, { enabled: false });
-  expect(await dry()).toEqual({ deliveries: 0, leftOut: 3 });
+  expect(await dry()).toEqual({ ...nothing, leftOut: 3, leftOutFor: { off: 3 } });
   expect((await ended(await redeliver())).total).toBe(0);
+});
+
+it('says how many go now, how many wait for what, and sends those that it said go now', async () => {
+  const healthy = await past(await subscribe(), { count: 3 });
+  const paused = await past(await subscribe({ paused: true }), { count: 2 });
+  const failing = {
+    ...{ failures: 10, failing_since: new Date(), openings: 1 },
+    open_until: new Date(Date.now() + 3_600_000),
+  };
+  await past(await subscribe(failing), { count: 4 });
+  await past(await subscribe({ hold_until: new Date(Date.now() + 3_600_000) }));
+  const ordered = await past(await subscribe({ ordered: true }), { count: 3 });
+  await past(await subscribe({ enabled: false }), { count: 5 });
+  const counted = {
+    ...{ deliveries: 13, now: 4, waiting: { paused: 2, circuit: 4, schedule: 1, pace: 2 } },
+    ...{ leftOut: 5, leftOutFor: { off: 5 } },
+  };
+  const dry = async (body: object = {}) =>
+    (await customer.post(PATH, { ...SINCE, ...body, dryRun: true })).json();
+  expect(await dry()).toEqual(counted);
+  expect((await customer.post('/v1/deliveries/send', { ...SINCE, dryRun: true })).json()).toEqual(
+    counted,
+  );
+  // The first delivery of the ordered subscription fails, so that the others wait.
+  receiver.answering = ({ id }, response) => {
+    response.writeHead(ordered.includes(id) ? 500 : 200).end();
+  };
+  const path = await redeliver();
+  await receiver.until((received) => received.length === 4);
+  const sent = receivedIds();
+  expect(sent.filter((id) => healthy.includes(id))).toEqual([...healthy].sort());
+  expect(sent.filter((id) => ordered.includes(id))).toHaveLength(1);
+  expect(sent.filter((id) => paused.includes(id))).toEqual([]);
+  await customer.post(`${path}/cancel`);
 });
 
 it('selects deliveries of a deleted application too', async () => {

@@ -3079,10 +3079,23 @@ export interface components {
              */
             deliveries: number;
             /**
+             * @description How many of them are sent at once, as fast as their targets take them.
+             * @example 287
+             */
+            now: number;
+            waiting: components["schemas"]["WaitingDeliveries"];
+            /**
              * @description How many others are selected, but left out because their subscriptions are off.
              * @example 12
              */
             leftOut: number;
+            leftOutFor: {
+                /**
+                 * @description Their subscriptions are off.
+                 * @example 12
+                 */
+                off?: number;
+            };
         };
         /** @description `null` stands for a member that is not given. */
         ReplayRequest: {
@@ -3552,6 +3565,33 @@ export interface components {
              * @example whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
              */
             publicKey?: string;
+        };
+        WaitingDeliveries: {
+            /**
+             * @description Until a later time, as the target asked with `Retry-After`, or until an earlier replay of the subscription has ended.
+             * @example 25
+             */
+            schedule?: number;
+            /**
+             * @description Until the customer resumes the subscription.
+             * @example 25
+             */
+            paused?: number;
+            /**
+             * @description Until a probe succeeds, because the subscription's circuit is open or half-open.
+             * @example 25
+             */
+            circuit?: number;
+            /**
+             * @description Until our own network reaches targets again.
+             * @example 25
+             */
+            hold?: number;
+            /**
+             * @description Until `maxPerSecond`, `maxConcurrent` or `ordered` of the subscription lets them go.
+             * @example 25
+             */
+            pace?: number;
         };
         Webhook: {
             /**

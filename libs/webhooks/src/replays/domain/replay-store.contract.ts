@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { MAX_RUNNING, type ReplayFilter, type ReplayStore, type SendableState } from './replay.js';
+import {
+  MAX_RUNNING,
+  type ReplayCount,
+  type ReplayFilter,
+  type ReplayStore,
+  type SendableState,
+} from './replay.js';
 
 /** What is stored of a delivery, besides its state. */
 export interface GivenDelivery {
@@ -17,6 +23,7 @@ export interface ReplaysUnderTest {
   aSubscription: (ofAccount?: string) => Promise<{ accountId: string; webhookId: string }>;
   anApplication: (accountId: string) => Promise<string>;
   switchOff: (webhookId: string) => Promise<void>;
+  pause: (webhookId: string) => Promise<void>;
   /** Stores a delivery. */
   deliver: (webhookId: string, state: SendableState, given?: GivenDelivery) => Promise<void>;
   /** Stores an event that a subscription has missed. */
@@ -24,10 +31,18 @@ export interface ReplaysUnderTest {
   complete: (replayId: string) => Promise<void>;
 }
 
+/** A count of deliveries that go now, that wait for the customer, and of subscriptions that are off. */
+function counted({ now, paused = 0, off = 0 }: { now: number; paused?: number; off?: number }) {
+  return {
+    ...{ deliveries: now + paused, now, waiting: paused === 0 ? {} : { paused } },
+    ...{ leftOut: off, leftOutFor: off === 0 ? {} : { off } },
+  } satisfies ReplayCount;
+}
+
 /** What every implementation of {@link ReplayStore} must do. */
 export function replayStoreContract(underTest: ReplaysUnderTest): void {
   const { store, aSubscription, anApplication, switchOff, deliver, complete } = underTest;
-  const { missedEvent } = underTest;
+  const { missedEvent, pause } = underTest;
   const range = (...states: SendableState[]) => ({
     since: new Date(Date.now() - 60_000),
     states,
@@ -61,9 +76,27 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
     }
     await switchOff(off.webhookId);
     const ofAll = await store().count(accountId, range('exhausted'));
-    expect(ofAll).toEqual({ deliveries: 2, leftOut: 1 });
+    expect(ofAll).toEqual(counted({ now: 2, off: 1 }));
     const theirs = { ...range('exhausted'), webhookId: stranger.webhookId };
-    expect(await store().count(accountId, theirs)).toEqual({ deliveries: 0, leftOut: 0 });
+    expect(await store().count(accountId, theirs)).toEqual(counted({ now: 0 }));
+  });
+
+  it('counts apart what goes now and what waits for its subscription', async () => {
+    const { accountId, webhookId } = await aSubscription();
+    const paused = await aSubscription(accountId);
+    for (const one of [webhookId, paused.webhookId, paused.webhookId]) {
+      await deliver(one, 'exhausted');
+    }
+    await pause(paused.webhookId);
+    const count = async (filter: Partial<ReplayFilter> = {}) =>
+      store().count(accountId, { ...range('exhausted'), ...filter });
+    expect(await count()).toEqual(counted({ now: 1, paused: 2 }));
+    expect(await count({ webhookId: paused.webhookId })).toEqual(counted({ now: 0, paused: 2 }));
+    const other = await aSubscription();
+    await pause(other.webhookId);
+    await missedEvent(other.webhookId);
+    const filter = { webhookId: other.webhookId, ...range(), missed: true } as const;
+    expect(await store().count(other.accountId, filter)).toEqual(counted({ now: 0, paused: 1 }));
   });
 
   it('counts what has the event, the application and the result of the last attempt', async () => {
@@ -121,12 +154,12 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
     await missedEvent(webhookId);
     await missedEvent((await aSubscription()).webhookId);
     const filter = { webhookId, ...range(), missed: true } as const;
-    expect(await store().count(accountId, filter)).toEqual({ deliveries: 2, leftOut: 0 });
+    expect(await store().count(accountId, filter)).toEqual(counted({ now: 2 }));
     const id = (await store().start(accountId, filter))!;
     expect(await store().find(id, accountId)).toMatchObject({ states: [], missed: true, total: 2 });
     const before = new Date(Date.now() - 30_000);
     const until = { ...filter, until: before };
-    expect(await store().count(accountId, until)).toEqual({ deliveries: 0, leftOut: 0 });
+    expect(await store().count(accountId, until)).toEqual(counted({ now: 0 }));
     const other = (await store().start(accountId, { webhookId, ...range('exhausted') }))!;
     expect(await store().find(other, accountId)).not.toHaveProperty('missed');
   });

@@ -28,6 +28,8 @@ export class FakeReplayStore extends ReplayStore {
   readonly owners = new Map<string, string>();
   /** The subscriptions that are off. */
   readonly off = new Set<string>();
+  /** The subscriptions that are paused. */
+  readonly paused = new Set<string>();
   /** The accounts of applications. */
   readonly applications = new Map<string, string>();
   readonly all: (Replay & { accountId: string })[] = [];
@@ -40,7 +42,7 @@ export class FakeReplayStore extends ReplayStore {
       one.createdAt >= since &&
       one.createdAt <= until;
     if (filter.missed) {
-      return Promise.resolve({ deliveries: this.missed.filter(isOwn).length, leftOut: 0 });
+      return Promise.resolve(this.countOf(this.missed.filter(isOwn)));
     }
     const found = this.deliveries.filter(
       (one) =>
@@ -50,8 +52,18 @@ export class FakeReplayStore extends ReplayStore {
         (applicationId ?? one.applicationId) === one.applicationId &&
         (status === undefined || hasResult(one, status)),
     );
-    const leftOut = found.filter(({ webhookId: id }) => this.off.has(id)).length;
-    return Promise.resolve({ deliveries: found.length - leftOut, leftOut });
+    return Promise.resolve(this.countOf(found));
+  }
+
+  private countOf(found: readonly Pick<ReplayableDelivery, 'webhookId'>[]): ReplayCount {
+    const among = (ids: ReadonlySet<string>) =>
+      found.filter(({ webhookId }) => ids.has(webhookId)).length;
+    const [leftOut, paused] = [among(this.off), among(this.paused)];
+    const deliveries = found.length - leftOut;
+    return {
+      ...{ deliveries, now: deliveries - paused, waiting: paused === 0 ? {} : { paused } },
+      ...{ leftOut, leftOutFor: leftOut === 0 ? {} : { off: leftOut } },
+    };
   }
 
   override async start(accountId: string, filter: ReplayFilter): Promise<string | undefined> {

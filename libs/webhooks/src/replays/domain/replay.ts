@@ -1,4 +1,5 @@
 import { DomainError } from '#libs/kernel';
+import type { SendOutlook } from '../../subscriptions/domain/send-outlook.js';
 
 /** The states of finished deliveries. */
 export const REPLAYABLE_STATES = ['succeeded', 'exhausted', 'cancelled'] as const;
@@ -26,11 +27,13 @@ export interface ReplayFilter {
   status?: string;
 }
 
-/** What a replay would send. */
-export interface ReplayCount {
+/** What a replay would send, and what would become of it. */
+export interface ReplayCount extends SendOutlook {
   deliveries: number;
   /** Further deliveries that the filter selects, of subscriptions that are off. */
   leftOut: number;
+  /** The same by reason. */
+  leftOutFor: { off?: number };
 }
 
 export type ReplayState = 'running' | 'completed' | 'cancelled';

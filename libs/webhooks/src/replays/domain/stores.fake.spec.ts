@@ -56,6 +56,10 @@ describe('fake replays', () => {
       store.off.add(webhookId);
       return done;
     },
+    pause: (webhookId) => {
+      store.paused.add(webhookId);
+      return done;
+    },
     deliver: (webhookId, state, { statuses = [], event = 'cdrCreated', ...given } = {}) => {
       const status = statuses.at(-1);
       const result = status === undefined ? {} : { status };

@@ -1,4 +1,5 @@
 import { computed, schema, viewOf } from '#libs/http';
+import { WAIT_REASONS, type WaitReason } from '../../subscriptions/domain/send-outlook.js';
 import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
 import {
   type Replay,
@@ -28,15 +29,47 @@ export const SendableStateSchema = schema.named(
   ),
 );
 
+const WAIT_REASON: Record<WaitReason, string> = {
+  schedule:
+    'Until a later time, as the target asked with `Retry-After`, or until an earlier replay of the subscription has ended.',
+  paused: 'Until the customer resumes the subscription.',
+  circuit: "Until a probe succeeds, because the subscription's circuit is open or half-open.",
+  hold: 'Until our own network reaches targets again.',
+  pace: 'Until `maxPerSecond`, `maxConcurrent` or `ordered` of the subscription lets them go.',
+};
+
+const NowSchema = schema.integer(
+  'How many of them are sent at once, as fast as their targets take them.',
+  287,
+);
+
+/** Only the reasons that occur. */
+const WaitingSchema = schema.named(
+  'WaitingDeliveries',
+  schema.object(
+    Object.fromEntries(
+      WAIT_REASONS.map((reason) => [
+        reason,
+        schema.optional(schema.integer(WAIT_REASON[reason], 25)),
+      ]),
+    ),
+  ),
+);
+
 /** How many deliveries a replay would send. */
 export const ReplayCountSchema = schema.named(
   'ReplayCount',
   schema.object({
     deliveries: schema.integer('How many would be sent again.', 312),
+    now: NowSchema,
+    waiting: WaitingSchema,
     leftOut: schema.integer(
       'How many others are selected, but left out because their subscriptions are off.',
       12,
     ),
+    leftOutFor: schema.object({
+      off: schema.optional(schema.integer('Their subscriptions are off.', 12)),
+    }),
   }),
 );
 

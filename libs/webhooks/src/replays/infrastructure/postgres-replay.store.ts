@@ -4,6 +4,11 @@ import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import { type Replay, type ReplayCount, type ReplayFilter, ReplayStore } from '../domain/replay.js';
 import { dayAt } from '../../partitions/partition-days.js';
 import { countReplayed } from './replayed-deliveries.js';
+import {
+  addOutlook,
+  outlookOf,
+  type SendOutlook,
+} from '../../subscriptions/domain/send-outlook.js';
 import { countMissed } from './missed-events.js';
 import {
   BOUNDS_OF_RANGE,
@@ -11,6 +16,7 @@ import {
   type CountedSubscription,
   EARLIER_REPLAY,
   FIND_REPLAY,
+  IS_HOLDING,
   OWNS_APPLICATION,
   START_REPLAY,
   SUBSCRIPTIONS,
@@ -21,12 +27,14 @@ import {
 const COUNTS = { atOnce: 2, atOnceOfOne: 1, waitMs: 2_000 };
 
 /** What a replay would send, if it were requested now. */
-interface Counted extends ReplayCount {
+interface Counted extends Pick<ReplayCount, 'deliveries' | 'leftOut'> {
   until: Date;
   /** Where the range begins, as an id. */
   after: string;
   /** The subscriptions with deliveries to send, and the one that the filter names. */
   subscriptions: CountedSubscription[];
+  /** By subscription. */
+  counts: ReadonlyMap<string, number>;
 }
 
 /** Replays in PostgreSQL. */
@@ -42,8 +50,15 @@ export class PostgresReplayStore extends ReplayStore {
   }
 
   async count(accountId: string, filter: ReplayFilter): Promise<ReplayCount> {
-    const { deliveries, leftOut } = await this.counted(accountId, filter, { enabledOnly: false });
-    return { deliveries, leftOut };
+    const counted = await this.counted(accountId, filter, { enabledOnly: false });
+    const { deliveries, leftOut, subscriptions, counts } = counted;
+    const [hold] = await this.transactions.query(IS_HOLDING);
+    const outlook: SendOutlook = { now: 0, waiting: {} };
+    for (const subscription of subscriptions) {
+      const due = counts.get(subscription.id) ?? 0;
+      addOutlook(outlook, outlookOf(due, subscription, hold?.isHolding === true));
+    }
+    return { deliveries, ...outlook, leftOut, leftOutFor: leftOut === 0 ? {} : { off: leftOut } };
   }
 
   async start(accountId: string, filter: ReplayFilter): Promise<string | undefined> {
@@ -86,11 +101,13 @@ export class PostgresReplayStore extends ReplayStore {
       });
       const isSent = subscriptions.length > 0;
       const deliveries = isSent ? await countMissed(peek, { webhookId, after, until }) : 0;
-      return { until, after, subscriptions, deliveries, leftOut: 0 };
+      const counts = new Map([[webhookId, deliveries]]);
+      return { until, after, subscriptions, counts, deliveries, leftOut: 0 };
     }
     const days = { first: dayAt(filter.since), last: dayAt(until) };
     const values = { ...conditions, until: until.toISOString(), recoveredSince: undefined };
     const subscriptions: CountedSubscription[] = [];
+    const counts = new Map<string, number>();
     let [deliveries, leftOut] = [0, 0];
     for (
       let page: CountedSubscription[] | undefined;
@@ -98,7 +115,8 @@ export class PostgresReplayStore extends ReplayStore {
     ) {
       const last = page?.at(-1)?.id ?? '-1';
       page = await peek(SUBSCRIPTIONS, { accountId, webhookId, after: last, enabledOnly });
-      const counts = await countReplayed(peek, page, { ...values, after }, days);
+      const found = await countReplayed(peek, page, { ...values, after }, days);
+      for (const [id, count] of found) counts.set(id, count);
       for (const subscription of page) {
         const count = counts.get(subscription.id) ?? 0;
         if (!subscription.enabled) {
@@ -109,7 +127,7 @@ export class PostgresReplayStore extends ReplayStore {
         }
       }
     }
-    return { until, after, subscriptions, deliveries, leftOut };
+    return { until, after, subscriptions, counts, deliveries, leftOut };
   }
 
   async msUntilFewer(

@@ -111,6 +111,9 @@ describe('replays in PostgreSQL', () =>
     aSubscription: anAccountWithSubscription,
     anApplication: (accountId) => anApplication(database, accountId),
     switchOff,
+    pause: async (id) => {
+      await database.query('UPDATE webhooks SET paused = true WHERE id = $1', [id]);
+    },
     deliver: async (webhookId, state, { applicationId, statuses = [], event } = {}) => {
       const id = await aDelivery(webhookId, state);
       await attempted(id, statuses);

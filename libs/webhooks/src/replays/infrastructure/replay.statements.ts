@@ -1,9 +1,11 @@
 import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
-import { prepared, type RowOf, statement } from '#libs/runtime';
+import { ALL_WORKERS_HOLD, type NoValues, prepared, type RowOf, statement } from '#libs/runtime';
 import { MAX_RUNNING, type Replay, type ReplayFilter } from '../domain/replay.js';
 import { hasResult, wasSilent } from '../../deliveries/infrastructure/attempts.statements.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { isLastOf } from '../../partitions/row-lookups.js';
+import type { SendConditions } from '../../subscriptions/domain/send-outlook.js';
+import { SEND_CONDITIONS } from '../../subscriptions/infrastructure/webhook-flow.js';
 
 /** The end of the range is at most now. `after`: where the range begins. */
 export const BOUNDS_OF_RANGE = statement<
@@ -14,10 +16,16 @@ export const BOUNDS_OF_RANGE = statement<
      least_uuid(@since::timestamptz) AS after`,
 );
 
+/** Whether all workers hold their deliveries, because of a fault on our own side. */
+export const IS_HOLDING = prepared<NoValues, { isHolding: boolean }>(
+  'replays.is_holding',
+  `SELECT coalesce(${ALL_WORKERS_HOLD}, false) AS "isHolding"`,
+);
+
 /** How many subscriptions {@link SUBSCRIPTIONS} finds at once. */
 export const SUBSCRIPTIONS_AT_ONCE = 100;
 
-export interface CountedSubscription {
+export interface CountedSubscription extends SendConditions {
   id: string;
   generation: number;
   enabled: boolean;
@@ -28,7 +36,9 @@ export const SUBSCRIPTIONS = statement<
   { accountId: string; webhookId: string | undefined; after: string; enabledOnly: boolean },
   CountedSubscription
 >(
-  `SELECT id, generation, enabled FROM webhooks
+  `SELECT id, generation, enabled, ${SEND_CONDITIONS},
+     EXISTS (SELECT FROM replay_parts p WHERE p.webhook_id = w.id) AS "isBehind"
+   FROM webhooks w
    WHERE account_id = @accountId AND (enabled OR NOT @enabledOnly) AND deleted_at IS NULL
      AND (@webhookId::bigint IS NULL OR id = @webhookId) AND id > @after
    ORDER BY id LIMIT ${SUBSCRIPTIONS_AT_ONCE}`,

@@ -19,6 +19,12 @@ export const PACE = `CASE WHEN w.ordered THEN 'order' WHEN w.max_concurrent IS N
  */
 export const IS_FREE = `(NOT w.backlog AND w.open_until IS NULL AND NOT ${IS_STOPPED} AND NOT ${IS_PACED})`;
 
+/** What `outlookOf()` asks of subscription `w`, besides whether it is behind an earlier replay. */
+export const SEND_CONDITIONS = `w.paused, coalesce(w.hold_until > now(), false) AS "isRetryLater",
+    CASE WHEN w.open_until > now() THEN 'open' WHEN w.open_until IS NOT NULL THEN 'half-open' ELSE 'closed' END AS circuit,
+    w.max_per_second AS "maxPerSecond", w.max_concurrent AS "maxConcurrent", w.ordered,
+    w.pace_waits OR (w.ordered AND w.failing_since IS NOT NULL) AS "paceWaits"`;
+
 /** Whether delivery `d` counts as cancelled because its subscription `w` was switched off or deleted. */
 export const IS_OFF = `(NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation)`;
 
