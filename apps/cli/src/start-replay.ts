@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { idOf, type Schemas } from '#libs/client';
+import { idOf, outlookText, type Schemas } from '#libs/client';
 import { EVENT_KINDS } from '#libs/webhooks/domain';
 import { type ApiConnection, apiOf, type ApiOptions } from './api/api-connection.js';
 import { numericId } from './arguments.js';
@@ -82,12 +82,14 @@ export async function startReplay(
   else print(options, text, `started replay ${idOf(started)}: ${started.href}`);
 }
 
-function countText({ deliveries, leftOut }: Schemas['ReplayCount'], done: string): string {
+function countText(count: Schemas['ReplayCount'], done: string): string {
+  const { deliveries, leftOut } = count;
+  const outlook = outlookText(count);
   const off =
     leftOut === 1
       ? '1 more is left out: its subscription is off'
       : `${leftOut} more are left out: their subscriptions are off`;
-  return `${counted(deliveries)} would be ${done}${leftOut === 0 ? '' : `; ${off}`}`;
+  return `${counted(deliveries)} would be ${done}${outlook ? `: ${outlook}` : ''}${leftOut === 0 ? '' : `; ${off}`}`;
 }
 
 async function wait(

@@ -1,5 +1,6 @@
 import { skipToken, useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { outlookText } from '#libs/client';
 import { Link } from 'wouter';
 import { faultsOf, RefusedError } from '../../app/api.js';
 import { useUser } from '../../app/session.js';
@@ -65,6 +66,7 @@ function Content({ label, filters, values, onClose }: Sending & { onClose: () =>
   const labelOf = (name: string) => filters.find((one) => one.name === name)?.label ?? name;
   const textOf = isMissed ? eventsText : deliveriesText;
   const all = textOf(count.data?.deliveries ?? 0);
+  const outlook = count.data && outlookText(count.data);
   return (
     <>
       <h2 className="title">{label}</h2>
@@ -107,7 +109,9 @@ function Content({ label, filters, values, onClose }: Sending & { onClose: () =>
         {count.isLoading
           ? 'Counting …'
           : count.data &&
-            (count.data.deliveries === 0 ? 'There is nothing to send.' : `${all} would be sent.`)}
+            (count.data.deliveries === 0
+              ? 'There is nothing to send.'
+              : `${all} would be sent${outlook ? `: ${outlook}` : ''}.`)}
         {canCount && !!count.data?.leftOut && (
           <>
             {' '}

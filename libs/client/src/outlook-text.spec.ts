@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { outlookText } from './outlook-text.js';
+
+it.each([
+  [{ now: 3, waiting: {} }, undefined],
+  [{ now: 0, waiting: { paused: 1 } }, 'none goes now, 1 waits for a paused subscription'],
+  [
+    { now: 1, waiting: { pace: 1_200 } },
+    '1 goes now, 1,200 wait for the pace of their subscription',
+  ],
+  [
+    { now: 3, waiting: { hold: 4, paused: 2, circuit: 1, schedule: 1 } },
+    '3 go now, 2 wait for a paused subscription, 1 for an open circuit, 1 for a later time, 4 for our own network',
+  ],
+])('says of %o what goes now and what waits', (outlook, text) => {
+  expect(outlookText(outlook)).toBe(text);
+});
