@@ -298,12 +298,32 @@ describe('the health of a subscription', () => {
     await page.locator('.heading .pill.neutral', { hasText: 'off' }).waitFor();
     await page.getByRole('button', { name: 'Switch on', exact: true }).waitFor();
     installation.receiver.answering = (_, response) => response.end();
+    await installation.report(customer);
+    const missed = page.getByText('1 event came while it was off.');
+    expect(await missed.count()).toBe(0);
     const step = 'Switch on, and redeliver what failed';
     await page.getByRole('button', { name: step }).click();
     await page.getByText('what failed is sent again').waitFor();
     await isShownAs(page, 'losing');
     const sent = async () => (await customer.client.get(`/v1/deliveries/${id}`)).json();
     await expect.poll(sent, { timeout: 20_000 }).toMatchObject({ state: 'succeeded' });
+    await missed.waitFor();
+    await page.getByRole('link', { name: 'Look at it and send it' }).click();
+    await page.getByRole('button', { name: 'Send all that it missed' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Send 1 event' }).click();
+    await dialog.getByText('It is complete.').waitFor();
+  });
+
+  it('offers what it missed after 410, however it is switched on', async () => {
+    installation.receiver.answering = (_, response) => response.writeHead(410).end();
+    const page = await installation.openAs(customer, `subscriptions/${webhook}`);
+    await installation.report(customer);
+    await page.getByText('Your server answered 410 Gone').waitFor();
+    await installation.report(customer);
+    await installation.report(customer);
+    await page.getByRole('button', { name: 'Switch on', exact: true }).click();
+    await page.getByText('2 events came while it was off.').waitFor();
   });
 });
 

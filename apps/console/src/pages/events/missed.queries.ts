@@ -14,7 +14,7 @@ export interface Missed {
  * @param filters of the list of events: `missedBy`, or `unmatched` for those that no subscription was told of
  */
 export async function readMissed(
-  filters: { missedBy: string } | { unmatched: 'true'; since: string },
+  filters: { missedBy: string; since?: string } | { unmatched: 'true'; since: string },
   limit: number,
   signal: AbortSignal,
 ): Promise<Missed> {

@@ -28,7 +28,7 @@ export function Actions({
   const [, navigate] = useLocation();
   const test = useTest(id);
   const pause = usePause(id);
-  const power = useSwitch(id, version);
+  const power = useSwitch(webhook, version);
 
   const sendTest = () =>
     test.mutate(undefined, { onSuccess: (made) => navigate(`/deliveries/${idOf(made)}`) });

@@ -19,7 +19,7 @@ import { FilterPreview } from './filter-preview.js';
 import { filterText, NO_FILTER } from './filter-rows.js';
 import { HealthSection } from './health-section.js';
 import { LatestDeliveries } from './latest-deliveries.js';
-import { MissedBefore } from './missed-before.js';
+import { MissedBefore, MissedWhileOff } from './missed-before.js';
 import { ReceiverSection } from './receiver-section.js';
 import { SecretSection } from './secret-section.js';
 import { type Shown, subscriptionQuery, useUpdateSubscription } from './subscription.queries.js';
@@ -110,6 +110,7 @@ function ShownPage({ shown }: { shown: Shown }) {
         <span className="on-wide">id {id}</span>
       </p>
       {isNew && <MissedBefore id={id} />}
+      {isOwn && webhook.enabled && <MissedWhileOff id={id} />}
       <HealthSection subscription={webhook} />
       <nav className="tabs" aria-label="Parts of the subscription">
         {tabs.map(([name, text]) => (

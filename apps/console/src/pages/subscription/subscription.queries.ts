@@ -1,4 +1,4 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, skipToken, useMutation, useQueryClient } from '@tanstack/react-query';
 import { idOf } from '#libs/client';
 import { accountQuery, readOnce } from '../../app/account.js';
 import { answerOf, api, rawAnswerOf, type Schemas, sentenceOf } from '../../app/api.js';
@@ -192,11 +192,21 @@ export function useUpdateSubscription(id: string) {
   });
 }
 
-export function useSwitch(id: string, version: string) {
+/**
+ * Since when the service had switched off a subscription that was switched on here. The API forgets it then, but what the
+ * subscription missed meanwhile can still be sent.
+ */
+export const offSinceQuery = (id: string) =>
+  queryOptions<string>({ queryKey: ['off since', id], queryFn: skipToken });
+
+export function useSwitch({ id, disabledAt }: Subscription, version: string) {
+  const client = useQueryClient();
   return useMutation({
     mutationFn: (enabled: boolean) => put(id, version, JSON.stringify({ enabled })),
-    onSuccess: (_version, enabled) =>
-      showToast(enabled ? 'The subscription is on.' : 'The subscription is off.'),
+    onSuccess: (_version, enabled) => {
+      if (enabled) client.setQueryData(offSinceQuery(id).queryKey, disabledAt);
+      showToast(enabled ? 'The subscription is on.' : 'The subscription is off.');
+    },
     onSettled: useReadAgain(id),
   });
 }
@@ -209,6 +219,7 @@ const MADE_UP_MS = 7 * DAY_MS;
  */
 export function useSwitchOnAgain(id: string) {
   const { userId } = useUser();
+  const client = useQueryClient();
   return useMutation({
     mutationFn: async (disabledAt: string) => {
       await put(id, '*', JSON.stringify({ enabled: true }));
@@ -216,7 +227,8 @@ export function useSwitchOnAgain(id: string) {
       const body = { since, states: ['exhausted' as const, 'cancelled' as const] };
       return answerOf(api.POST('/v1/webhooks/{id}/replay', { params: { path: { id } }, body }));
     },
-    onSuccess: (made) => {
+    onSuccess: (made, disabledAt) => {
+      client.setQueryData(offSinceQuery(id).queryKey, disabledAt);
       remember({ userId, id: idOf(made as Schemas['Address']) });
       showToast('The subscription is on, and what failed is sent again.');
     },
