@@ -758,7 +758,10 @@ marked AS (
   WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM chosen)
 ),
 advanced AS (
-  UPDATE replay_parts p SET after = $6 FROM job
+  UPDATE replay_parts p SET after = $6,
+    -- Others may have become exhausted in the time range meanwhile.
+    remaining = greatest(p.remaining - (SELECT count(*) FROM chosen), 0)
+  FROM job
   WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT $1::boolean
 ),
 ended AS (
@@ -1598,6 +1601,18 @@ UPDATE webhooks SET secret = $1, public_key = $2, retired_secrets = coalesce((
 ), '[]')
 WHERE id = $5;
 
+-- REPLAYED_SUBSCRIPTIONS
+SELECT w.id, p.remaining, w.paused, coalesce(w.hold_until > now(), false) AS "isRetryLater",
+    CASE WHEN w.open_until > now() THEN 'open' WHEN w.open_until IS NOT NULL THEN 'half-open' ELSE 'closed' END AS circuit,
+    w.max_per_second AS "maxPerSecond", w.max_concurrent AS "maxConcurrent", w.ordered,
+    w.pace_waits OR (w.ordered AND w.failing_since IS NOT NULL) AS "paceWaits", EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id) AS "isBehind"
+FROM webhooks w JOIN replays r ON r.id = $1
+  LEFT JOIN replay_parts p ON p.replay_id = r.id AND p.webhook_id = w.id AND p.generation = w.generation
+    AND r.state = 'running'
+WHERE w.account_id = $2 AND w.enabled AND w.deleted_at IS NULL
+  AND ($3::bigint IS NULL OR w.id = $3)
+ORDER BY p.replay_id IS NULL, w.id LIMIT 100;
+
 -- SEND_NOW
 WITH lease AS MATERIALIZED (
   SELECT w.ordered, (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AS is_leased, now() AS at, CASE WHEN $1::boolean AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $2::float8) + 15000) / 1000) END AS ends
@@ -1641,9 +1656,10 @@ WITH replay AS (
   RETURNING id
 ),
 parts AS (
-  INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
-  SELECT replay.id, p.webhook_id, p.generation, $11
-  FROM replay, unnest($12::bigint[], $13::integer[]) AS p(webhook_id, generation)
+  INSERT INTO replay_parts (replay_id, webhook_id, generation, after, remaining)
+  SELECT replay.id, p.webhook_id, p.generation, $11, p.remaining
+  FROM replay,
+    unnest($12::bigint[], $13::integer[], $14::integer[]) AS p(webhook_id, generation, remaining)
 )
 SELECT id FROM replay;
 
@@ -1771,7 +1787,10 @@ marked AS (
   WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM chosen)
 ),
 advanced AS (
-  UPDATE replay_parts p SET after = $6 FROM job
+  UPDATE replay_parts p SET after = $6,
+    -- Others may have become exhausted in the time range meanwhile.
+    remaining = greatest(p.remaining - (SELECT count(*) FROM chosen), 0)
+  FROM job
   WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT $1::boolean
 ),
 ended AS (
@@ -1836,6 +1855,25 @@ FROM unnest($7::bigint[], $8::uuid[]) AS o(webhook_id, after)
     )
   ) d
 GROUP BY w.id;
+
+-- countStarted(…)
+SELECT d.webhook_id AS "webhookId", count(*) FILTER (WHERE in_flight)::integer AS "inFlight",
+  count(*) FILTER (WHERE NOT in_flight AND at <= now())::integer AS due,
+  count(*) FILTER (WHERE NOT in_flight AND at > now())::integer AS retried
+FROM unnest($1::bigint[]) AS o(webhook_id)
+  JOIN LATERAL (SELECT id, generation FROM webhooks WHERE id = o.webhook_id LIMIT 1) w ON true
+  CROSS JOIN LATERAL (
+    SELECT id, webhook_id, generation, event, replayed, resumes_at,
+      coalesce(claimed_until > now(), false) AS in_flight, greatest(next_attempt_at, not_before) AS at
+    FROM deliveries
+    WHERE webhook_id = w.id AND state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    ORDER BY next_attempt_at LIMIT $2::integer
+  ) d
+WHERE d.generation = w.generation AND d.id >= least_uuid($3::timestamptz) AND d.id < least_uuid($4::timestamptz)
+  AND ($5::text IS NULL OR d.event = $5)
+  AND CASE WHEN $6::boolean THEN d.id::text LIKE '________-____-____-8fff-%'
+    ELSE d.replayed OR d.resumes_at IS NOT NULL END
+GROUP BY d.webhook_id;
 
 -- countWaiting(…)
 SELECT count(*)::integer AS deliveries, min(created_at) AS since

@@ -83,6 +83,9 @@ async function past(webhook: string, given: Given = {}): Promise<string[]> {
   return ids;
 }
 
+/** Later than any test ends. */
+const ONE_RETRY = { schedule: [3_600] };
+
 /** @returns the path of the replay */
 async function redeliver(body: object = {}): Promise<string> {
   const answer = await customer.post(PATH, { ...SINCE, ...body });
@@ -132,11 +135,17 @@ it('sends failed deliveries of all enabled subscriptions again, and of no others
     state: 'completed',
     total: 6,
     replayed: 6,
+    now: expect.any(Number) as number,
+    waiting: {},
     createdAt: expect.any(String) as string,
     completedAt: expect.any(String) as string,
   });
   await receiver.until((received) => received.length === 6);
   expect(receivedIds()).toEqual([...failed, ...cancelled].sort());
+  await eventually(
+    () => shown(path),
+    ({ now }) => now === 0,
+  );
   for (const { headers } of receiver.received) expect(headers['webhook-replayed']).toBe('true');
 });
 
@@ -307,7 +316,9 @@ it('says how many go now, how many wait for what, and sends those that it said g
   };
   await past(await subscribe(failing), { count: 4 });
   await past(await subscribe({ hold_until: new Date(Date.now() + 3_600_000) }));
-  const ordered = await past(await subscribe({ ordered: true }), { count: 3 });
+  const ordered = await past(await subscribe({ ordered: true, retry: ONE_RETRY }), {
+    count: 3,
+  });
   await past(await subscribe({ enabled: false }), { count: 5 });
   const counted = {
     ...{ deliveries: 13, now: 4, waiting: { paused: 2, circuit: 4, schedule: 1, pace: 2 } },
@@ -329,7 +340,29 @@ it('says how many go now, how many wait for what, and sends those that it said g
   expect(sent.filter((id) => healthy.includes(id))).toEqual([...healthy].sort());
   expect(sent.filter((id) => ordered.includes(id))).toHaveLength(1);
   expect(sent.filter((id) => paused.includes(id))).toEqual([]);
+  // The progress counts the same way. The first delivery of the ordered subscription waits for its retry.
+  const replay = await eventually(
+    () => shown(path),
+    ({ now, replayed }) => now === 0 && replayed === 6,
+  );
+  expect(replay.waiting).toEqual({ paused: 2, circuit: 4, schedule: 2, pace: 2 });
   await customer.post(`${path}/cancel`);
+});
+
+it('counts in its progress what it has started, and what waits for its next attempt', async () => {
+  const webhook = await subscribe({ retry: ONE_RETRY });
+  await past(webhook, { count: 2 });
+  await past(await subscribe({ paused: true }), { count: 3 });
+  receiver.answering = (_, response) => response.writeHead(500).end();
+  const path = await redeliver();
+  await receiver.until((received) => received.length === 2);
+  const replay = await eventually(
+    () => shown(path),
+    ({ now }) => now === 0,
+  );
+  expect(replay).toMatchObject({ replayed: 2, waiting: { schedule: 2, paused: 3 } });
+  await customer.post(`${path}/cancel`);
+  expect((await shown(path)).waiting).toEqual({ schedule: 2 });
 });
 
 it('selects deliveries of a deleted application too', async () => {

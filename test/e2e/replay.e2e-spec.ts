@@ -127,6 +127,8 @@ it('sends failed deliveries again, with their ids, signed and marked on every at
     state: 'completed',
     total: 4,
     replayed: 4,
+    now: expect.any(Number) as number,
+    waiting: expect.any(Object) as object,
     createdAt: expect.any(String) as string,
     completedAt: expect.any(String) as string,
   });

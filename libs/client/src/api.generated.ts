@@ -3060,6 +3060,12 @@ export interface components {
              */
             replayed: number;
             /**
+             * @description Of its deliveries that have not ended, how many are sent at once or are under way. It looks at 100 subscriptions and 10,000 waiting deliveries at most.
+             * @example 12
+             */
+            now: number;
+            waiting: components["schemas"]["WaitingDeliveries"];
+            /**
              * Format: date-time
              * @description When it was asked for.
              * @example 2026-01-31T12:00:00.000Z
@@ -3568,7 +3574,7 @@ export interface components {
         };
         WaitingDeliveries: {
             /**
-             * @description Until a later time, as the target asked with `Retry-After`, or until an earlier replay of the subscription has ended.
+             * @description Until a time that is set: the target asked for it with `Retry-After`, an attempt of this replay failed, or an earlier replay of the subscription is still running.
              * @example 25
              */
             schedule?: number;

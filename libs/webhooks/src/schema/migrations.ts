@@ -257,4 +257,10 @@ ALTER TABLE replays ADD COLUMN recovery_id uuid;
 CREATE INDEX replays_recovery_idx ON replays (recovery_id) WHERE recovery_id IS NOT NULL;
 `,
   ),
+
+  /** How many deliveries of its subscription a part of a replay has not started. Parts of earlier versions do not know. */
+  migrationOf(
+    'ReplayPartsRemaining1764340000020',
+    'ALTER TABLE replay_parts ADD COLUMN remaining integer',
+  ),
 ];

@@ -37,7 +37,10 @@ export const webhooksSchema: DatabaseSchema = {
       worker: 'SELECT, UPDATE (state, completed_at, generation, replayed, after), DELETE',
     },
     recoveries: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (after, visited_at), DELETE' },
-    replay_parts: { api: 'SELECT, INSERT', worker: 'SELECT, INSERT, UPDATE (after), DELETE' },
+    replay_parts: {
+      api: 'SELECT, INSERT',
+      worker: 'SELECT, INSERT, UPDATE (after, remaining), DELETE',
+    },
   },
   functions: {
     'ensure_partitions(integer)': { api: 'EXECUTE', worker: 'EXECUTE' },

@@ -7,6 +7,7 @@ import {
   ReplayStore,
   type SendableState,
 } from './replay.js';
+import type { SendOutlook } from '../../subscriptions/domain/send-outlook.js';
 import { hasResult } from '../../deliveries/domain/delivery-store.fake.js';
 
 /** A delivery that a replay may select. */
@@ -91,6 +92,10 @@ export class FakeReplayStore extends ReplayStore {
 
   override find(id: string, accountId: string): Promise<Replay | undefined> {
     return Promise.resolve(this.all.find((one) => one.id === id && one.accountId === accountId));
+  }
+
+  override outlook(_: string, { state, total, replayed }: Replay): Promise<SendOutlook> {
+    return Promise.resolve({ now: state === 'running' ? total - replayed : 0, waiting: {} });
   }
 
   override cancel(id: string): Promise<boolean> {

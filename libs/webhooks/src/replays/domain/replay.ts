@@ -100,6 +100,9 @@ export abstract class ReplayStore {
 
   abstract find(id: string, accountId: string): Promise<Replay | undefined>;
 
+  /** What becomes of its deliveries that have not ended. Looks at a limited number of them. */
+  abstract outlook(accountId: string, replay: Replay): Promise<SendOutlook>;
+
   /** @returns false if the replay had already ended */
   abstract cancel(id: string): Promise<boolean>;
 

@@ -18,6 +18,7 @@ import {
   ReplayStore,
   STARTED,
 } from './replay.js';
+import type { SendOutlook } from '../../subscriptions/domain/send-outlook.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
 /** Replays the deliveries of a subscription or of a whole account. */
@@ -88,6 +89,12 @@ export class ReplaysService {
     const replay = isUuid(id) ? await this.store.find(id, accountId) : undefined;
     if (!replay) throw new NotFoundError('replay');
     return replay;
+  }
+
+  /** Like {@link show}, with what becomes of its deliveries that have not ended. @throws NotFoundError */
+  async showProgress(accountId: string, id: string): Promise<Replay & SendOutlook> {
+    const replay = await this.show(accountId, id);
+    return { ...replay, ...(await this.store.outlook(accountId, replay)) };
   }
 
   /**

@@ -1,5 +1,9 @@
 import { computed, schema, viewOf } from '#libs/http';
-import { WAIT_REASONS, type WaitReason } from '../../subscriptions/domain/send-outlook.js';
+import {
+  type SendOutlook,
+  WAIT_REASONS,
+  type WaitReason,
+} from '../../subscriptions/domain/send-outlook.js';
 import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
 import {
   type Replay,
@@ -31,7 +35,7 @@ export const SendableStateSchema = schema.named(
 
 const WAIT_REASON: Record<WaitReason, string> = {
   schedule:
-    'Until a later time, as the target asked with `Retry-After`, or until an earlier replay of the subscription has ended.',
+    'Until a time that is set: the target asked for it with `Retry-After`, an attempt of this replay failed, or an earlier replay of the subscription is still running.',
   paused: 'Until the customer resumes the subscription.',
   circuit: "Until a probe succeeds, because the subscription's circuit is open or half-open.",
   hold: 'Until our own network reaches targets again.',
@@ -74,7 +78,7 @@ export const ReplayCountSchema = schema.named(
 );
 
 /** A replay in the form that answers contain. */
-export const ReplayView = viewOf<Replay>()('Replay', {
+export const ReplayView = viewOf<Replay & SendOutlook>()('Replay', {
   id: schema.uuid('Its id.'),
   href: computed(
     schema.href('Its address.', 'replays/019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
@@ -103,6 +107,12 @@ export const ReplayView = viewOf<Replay>()('Replay', {
     'How many have begun anew or were sent now: more than total if others in the time range ended meanwhile.',
     200,
   ),
+  now: schema.integer(
+    'Of its deliveries that have not ended, how many are sent at once or are under way. It looks at 100 subscriptions ' +
+      'and 10,000 waiting deliveries at most.',
+    12,
+  ),
+  waiting: WaitingSchema,
   createdAt: schema.time('When it was asked for.'),
   completedAt: schema.optional(schema.time('When it ended.')),
 });

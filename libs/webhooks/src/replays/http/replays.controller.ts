@@ -85,7 +85,7 @@ export class ReplaysController {
 
   @Get('replays/:id')
   async show(@Param('id') id: string, @CurrentUser() { userId }: Principal): Promise<Answer> {
-    return shown(ReplayView, await this.replays.show(userId, id));
+    return shown(ReplayView, await this.replays.showProgress(userId, id));
   }
 
   @Post('replays/:id/cancel')

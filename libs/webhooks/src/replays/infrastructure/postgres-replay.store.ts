@@ -10,6 +10,7 @@ import {
   type SendOutlook,
 } from '../../subscriptions/domain/send-outlook.js';
 import { countMissed } from './missed-events.js';
+import { readOutlook } from './replay-outlook.js';
 import {
   BOUNDS_OF_RANGE,
   CANCEL_REPLAY,
@@ -63,7 +64,7 @@ export class PostgresReplayStore extends ReplayStore {
 
   async start(accountId: string, filter: ReplayFilter): Promise<string | undefined> {
     const counted = await this.counted(accountId, filter, { enabledOnly: true });
-    const { until, after, subscriptions, deliveries } = counted;
+    const { until, after, subscriptions, counts, deliveries } = counted;
     const { webhookId, since, ...asked } = valuesOf(filter);
     // It was switched off or deleted meanwhile.
     if (webhookId !== undefined && subscriptions.length === 0) return undefined;
@@ -72,6 +73,7 @@ export class PostgresReplayStore extends ReplayStore {
       total: deliveries,
       webhookIds: subscriptions.map(({ id }) => id),
       generations: subscriptions.map(({ generation }) => generation),
+      counts: subscriptions.map((subscription) => counts.get(subscription.id) ?? 0),
     };
     const [started] = await this.transactions.query(START_REPLAY, values);
     return started?.id;
@@ -141,6 +143,10 @@ export class PostgresReplayStore extends ReplayStore {
   async find(id: string, accountId: string): Promise<Replay | undefined> {
     const [row] = await this.transactions.query(FIND_REPLAY, { id, accountId });
     return row && withoutNulls<Replay>(row);
+  }
+
+  outlook(accountId: string, replay: Replay): Promise<SendOutlook> {
+    return readOutlook(this.transactions.peek, accountId, replay);
   }
 
   async cancel(id: string): Promise<boolean> {

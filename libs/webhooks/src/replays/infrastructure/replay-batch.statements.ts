@@ -71,7 +71,10 @@ marked AS (
   WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM chosen)
 ),
 advanced AS (
-  UPDATE replay_parts p SET after = @to FROM job
+  UPDATE replay_parts p SET after = @to,
+    -- Others may have become exhausted in the time range meanwhile.
+    remaining = greatest(p.remaining - (SELECT count(*) FROM chosen), 0)
+  FROM job
   WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT @isEnd::boolean
 ),
 ended AS (

@@ -66,6 +66,8 @@ interface NewReplay extends Pick<ReplayFilter, 'states'> {
   /** The subscriptions of its parts. */
   webhookIds: string[];
   generations: number[];
+  /** How many deliveries each of them has to send. */
+  counts: number[];
 }
 
 /**
@@ -85,9 +87,10 @@ WITH replay AS (
   RETURNING id
 ),
 parts AS (
-  INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
-  SELECT replay.id, p.webhook_id, p.generation, @after
-  FROM replay, unnest(@webhookIds::bigint[], @generations::integer[]) AS p(webhook_id, generation)
+  INSERT INTO replay_parts (replay_id, webhook_id, generation, after, remaining)
+  SELECT replay.id, p.webhook_id, p.generation, @after, p.remaining
+  FROM replay,
+    unnest(@webhookIds::bigint[], @generations::integer[], @counts::integer[]) AS p(webhook_id, generation, remaining)
 )
 SELECT id FROM replay`);
 
