@@ -91,13 +91,15 @@ it('continues after closing the dialog, and reloading or leaving the page, until
   await page.getByLabel('State', { exact: true }).selectOption('exhausted');
   await page.locator('.primary', { hasText: 'Send 1 …' }).waitFor();
   const dialog = await openDialog(page);
+  const outlook = 'none goes now, 1 waits for a paused subscription.';
+  await dialog.getByText(`1 delivery would be sent: ${outlook}`).waitFor();
   await dialog.getByRole('button', { name: 'Send 1 delivery' }).click();
   await dialog.getByText('0 of 1 queued').waitFor();
   await dialog.getByText('It continues when you close this dialog.').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.reload();
   const progress = page.getByRole('list', { name: 'Sent together' });
-  await progress.getByText('It is running.').waitFor();
+  await progress.getByText(`It is running. N${outlook.slice(1)}`).waitFor();
   expect(await progress.getByRole('button', { name: 'Dismiss' }).count()).toBe(0);
   await page.getByRole('link', { name: 'Overview' }).click();
   await progress.getByText('It is running.').waitFor();

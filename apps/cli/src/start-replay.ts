@@ -103,7 +103,10 @@ async function wait(
   for (;;) {
     const { text } = await api.ask('GET', pathOfReplay(id));
     const replay = JSON.parse(text) as Replay;
-    progressLine.show(`${replay.replayed} of ${counted(replay.total)} …`);
+    const outlook = outlookText(replay);
+    progressLine.show(
+      `${replay.replayed} of ${counted(replay.total)} …${outlook ? ` ${outlook}` : ''}`,
+    );
     if (replay.state !== 'running') {
       progressLine.clear();
       report(replay, text, done, options);
@@ -122,7 +125,9 @@ function report(replay: Replay, text: string, done: string, options: Options): v
   const { id, state, replayed, total, createdAt, completedAt } = replay;
   const ms = Date.parse(completedAt ?? createdAt) - Date.parse(createdAt);
   const time = `${(ms / 1_000).toFixed(1)} s`;
-  print(options, text, `${replayed} of ${counted(total)} ${done} in ${time}: replay ${id}`);
+  const outlook = outlookText(replay);
+  const line = `${replayed} of ${counted(total)} ${done} in ${time}: replay ${id}`;
+  print(options, text, `${line}${outlook ? `; ${outlook}` : ''}`);
   if (state === 'cancelled') throw new CommandFailure('The replay was cancelled.');
 }
 

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent } from 'react';
+import { outlookText } from '#libs/client';
 import { RefusedError, type Schemas } from '../../app/api.js';
 import { Problem } from '../../app/problem.js';
 import { Notice, type Tone } from '../../components/notice.js';
@@ -49,7 +50,7 @@ export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () =
             value={data ? data.replayed : 0}
             max={Math.max(data?.total ?? 1, 1)}
           />
-          <p role="status">{data && sentenceOfState(data)}</p>
+          <p role="status">{data && sentencesOf(data)}</p>
           <Problem error={cancel.error ?? error} />
         </div>
         {isRunning && (
@@ -67,10 +68,15 @@ export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () =
   );
 }
 
+function sentencesOf(replay: Replay): string {
+  const outlook = outlookText(replay);
+  return [sentenceOfState(replay), ...(outlook ? [`${capitalized(outlook)}.`] : [])].join(' ');
+}
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 function sentenceOfState({ state, replayed, total }: Replay): string {
-  if (state === 'running') {
-    return 'It is running. Deliveries of a subscription that is paused, or whose circuit is open, wait.';
-  }
+  if (state === 'running') return 'It is running.';
   if (state === 'cancelled') return 'It was cancelled. What was already queued is still sent.';
   return replayed < total
     ? 'It is complete. The others could not be queued, for example because their subscription was switched off.'

@@ -62,14 +62,17 @@ class StartError extends RefusedError {
   }
 }
 
-/** A replay, refetched while it runs and the page is visible. */
+/** A replay, refetched while it runs and the page is visible, and less often while what it started has not ended. */
 export const replayQuery = (id: string) =>
   queryOptions({
     queryKey: ['replay', id],
     queryFn: ({ signal }) =>
       answerOf(api.GET('/v1/replays/{id}', { params: { path: { id } }, signal })),
-    refetchInterval: ({ state: { data, error } }) =>
-      data?.state === 'running' || (!data && !(error instanceof RefusedError)) ? POLL_MS : false,
+    refetchInterval: ({ state: { data, error } }) => {
+      if (!data) return error instanceof RefusedError ? false : POLL_MS;
+      if (data.state === 'running') return POLL_MS;
+      return data.now > 0 || Object.keys(data.waiting).length > 0 ? 5 * POLL_MS : false;
+    },
   });
 
 export function useCancelReplay(id: string) {
