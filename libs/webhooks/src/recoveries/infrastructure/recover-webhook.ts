@@ -68,10 +68,10 @@ BEGIN
     SELECT new_uuid(now(), 2), webhook, subject.account_id, subject.disabled_at, now(), '{}', true, unseen,
       least_uuid(subject.disabled_at), recovery
     WHERE effect = 'switched_on'
-    RETURNING id, after
+    RETURNING id, after, total
   )
-  INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
-  SELECT id, webhook, subject.generation, after FROM replay;
+  INSERT INTO replay_parts (replay_id, webhook_id, generation, after, remaining)
+  SELECT id, webhook, subject.generation, after, total FROM replay;
   UPDATE recoveries SET after = webhook, subscriptions = subscriptions + 1,
     circuits_closed = circuits_closed + CASE WHEN is_closed THEN 1 ELSE 0 END,
     switched_on = switched_on + CASE WHEN effect = 'switched_on' THEN 1 ELSE 0 END,
