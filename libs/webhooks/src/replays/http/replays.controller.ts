@@ -84,8 +84,12 @@ export class ReplaysController {
   }
 
   @Get('replays/:id')
-  async show(@Param('id') id: string, @CurrentUser() { userId }: Principal): Promise<Answer> {
-    return shown(ReplayView, await this.replays.showProgress(userId, id));
+  async show(
+    @Param('id') id: string,
+    @CurrentUser() { userId }: Principal,
+    @FairReads() readFairly: FairRead,
+  ): Promise<Answer> {
+    return shown(ReplayView, await readFairly(() => this.replays.showProgress(userId, id)));
   }
 
   @Post('replays/:id/cancel')

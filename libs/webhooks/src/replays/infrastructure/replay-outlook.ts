@@ -50,9 +50,12 @@ export async function readOutlook(
   return outlook;
 }
 
-/** A part of an earlier version does not know it. */
+/**
+ * A part of an earlier version does not know it. A replay starts more than it has counted if more are in its states
+ * meanwhile.
+ */
 function remainingOf({ remaining }: ReplayedSubscription, { webhookId, total, replayed }: Replay) {
-  return remaining ?? (webhookId === undefined ? 0 : total - replayed);
+  return Math.max(remaining ?? (webhookId === undefined ? 0 : total - replayed), 0);
 }
 
 async function readStarted(
