@@ -3,7 +3,7 @@ import { LoopPacer } from '#libs/kernel';
 import { type Attempt, SILENCE } from '../../deliveries/domain/delivery.js';
 import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
 import { CircuitBreaker, verdictOf } from './circuit-breaker.js';
-import type { Slot } from './delivery-slots.js';
+import type { Slot } from './slot.js';
 import { Hold } from './hold.js';
 import { notificationBody } from '../../deliveries/domain/notification-body.js';
 import {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { CallLimiter } from './call-limiter.js';
-import { DeliverySlots, type Slot } from './delivery-slots.js';
+import { DeliverySlots } from './delivery-slots.js';
+import type { Slot } from './slot.js';
 
 beforeEach(() => {
   vi.useFakeTimers();

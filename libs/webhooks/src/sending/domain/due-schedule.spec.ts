@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Slot } from './delivery-slots.js';
+import type { Slot } from './slot.js';
 import { type DueClaim, DueSchedule, type DueWork, type Pace } from './due-schedule.js';
 
 let now: number;

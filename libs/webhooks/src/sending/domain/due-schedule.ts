@@ -1,5 +1,5 @@
 import { RoundRobin } from '#libs/kernel';
-import type { Slot, SlotOwner } from './delivery-slots.js';
+import type { Slot, SlotOwner } from './slot.js';
 
 /**
  * The strictest limit of a subscription: one delivery after the other, calls in flight, or only claims in a second.

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BackgroundTasks, Database, Log, TaskWork } from '#libs/runtime';
 import type { DeliveryRunner, RunResult } from '../domain/delivery-runner.js';
-import { DeliverySlots, type Slot } from '../domain/delivery-slots.js';
+import { DeliverySlots } from '../domain/delivery-slots.js';
+import type { Slot } from '../domain/slot.js';
 import { type DueClaim, DueSchedule, type Pace } from '../domain/due-schedule.js';
 import type { LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
 import type { DeliveriesInFlight } from './deliveries-in-flight.js';

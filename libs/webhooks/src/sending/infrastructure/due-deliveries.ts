@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, GroupCommit, Log } from '#libs/runtime';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
-import { DeliverySlots, type Slot } from '../domain/delivery-slots.js';
+import { DeliverySlots } from '../domain/delivery-slots.js';
+import type { Slot } from '../domain/slot.js';
 import { DueSchedule, type DueWork, type SlottedClaim } from '../domain/due-schedule.js';
 import {
   holdsPlace,
