@@ -265,29 +265,26 @@ const throughProxy: Setup = {
   environment: () => ({ DELIVERY_PROXY_URL: `http://127.0.0.1:${String(proxyPort)}` }),
 };
 
+const proxyAway = async () => {
+  await proxy!.close();
+  return async () => {
+    proxy = await startConnectProxy(undefined, proxyPort);
+  };
+};
+
 inInstallation('egress', throughProxy, [
   {
     fault: 'the egress proxy is away',
     alert: 'SwitchhookHold',
     withinS: HOLD_S,
     sign: healthShows(worker, 'hold', 'proxy'),
-    harm: async () => {
-      await proxy!.close();
-      return async () => {
-        proxy = await startConnectProxy(undefined, proxyPort);
-      };
-    },
+    harm: proxyAway,
   },
   {
-    fault: 'the egress proxy is away for single calls',
+    fault: 'the egress proxy is away',
     alert: 'SwitchhookOwnFaults',
     labels: { fault: 'proxy' },
-    harm: async () => {
-      await proxy!.close();
-      return async () => {
-        proxy = await startConnectProxy(undefined, proxyPort);
-      };
-    },
+    harm: proxyAway,
   },
 ]);
 afterAll(() => proxy?.close());
