@@ -1452,7 +1452,8 @@ WITH
 clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
-  SELECT d.id, w.id AS webhook_id, d.id || ' ' || j.lease AS place
+  SELECT d.id, w.id AS webhook_id,
+    d.id || ' ' || j.lease AS place
   FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
     SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
@@ -1540,35 +1541,31 @@ RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
 
 -- RELEASE(…), prepared as pending.release.20454
 WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
-given AS MATERIALIZED (
+found AS MATERIALIZED (
   SELECT d.id FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
-    SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
-  ) d ON d.takes = j.lease AND d.claimed_until IS NOT NULL
+  ) d ON true
+),
+released AS (
+  UPDATE deliveries d
+  SET claimed_until = NULL, next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END, not_before = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' ELSE d.not_before END
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+    AND d.takes = ($2::integer[])[width_bucket(d.id, $1::uuid[])] AND d.claimed_until IS NOT NULL
     AND d.state IN ('pending', 'cancelled')
 )
-UPDATE deliveries d
-SET claimed_until = NULL,
-  next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END,
-  not_before = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' ELSE d.not_before END
-WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid);
+SELECT id FROM found;
 
 -- RELEASE_PLACE(…), prepared as pending.release-place.20454
 WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
-given AS MATERIALIZED (
-  SELECT d.id FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
-  JOIN LATERAL (
-    SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
-    FOR NO KEY UPDATE SKIP LOCKED
-  ) d ON d.takes = j.lease AND d.claimed_until IS NOT NULL
-    AND d.state IN ('pending', 'cancelled')
-),
-held AS MATERIALIZED (
-  SELECT j.id, w.id AS webhook_id, j.id || ' ' || j.lease AS place
+found AS MATERIALIZED (
+  SELECT d.id, w.id AS webhook_id,
+    d.id || ' ' || j.lease AS place
   FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
-    SELECT webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
   ) d ON true
   LEFT JOIN LATERAL (
     SELECT id FROM webhooks WHERE id = d.webhook_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
@@ -1576,17 +1573,17 @@ held AS MATERIALIZED (
 ),
 freed AS (
   UPDATE webhooks w
-  SET in_flight = w.in_flight - ARRAY(SELECT place FROM held WHERE webhook_id = w.id)
-  WHERE w.id = ANY (ARRAY(SELECT webhook_id FROM held)) AND w.in_flight IS NOT NULL
+  SET in_flight = w.in_flight - ARRAY(SELECT place FROM found WHERE webhook_id = w.id)
+  WHERE w.id = ANY (ARRAY(SELECT webhook_id FROM found)) AND w.in_flight IS NOT NULL
 ),
 released AS (
   UPDATE deliveries d
-  SET claimed_until = NULL,
-    next_attempt_at = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END,
-    not_before = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END
-  WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  SET claimed_until = NULL, next_attempt_at = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END, not_before = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+    AND d.takes = ($2::integer[])[width_bucket(d.id, $1::uuid[])] AND d.claimed_until IS NOT NULL
+    AND d.state IN ('pending', 'cancelled')
 )
-SELECT id FROM held WHERE webhook_id IS NOT NULL;
+SELECT id FROM found WHERE webhook_id IS NOT NULL;
 
 -- REPLACE_KEY
 UPDATE webhooks SET secret = $1, public_key = $2, retired_secrets = coalesce((

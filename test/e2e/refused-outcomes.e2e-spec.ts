@@ -7,8 +7,6 @@ import { clientOf } from '../support/http.js';
 import { type InProcess, workerInProcess } from '../support/in-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
-/** On a busy machine, the answer of Redis with a job may come too late: the delivery is then due when its lease ends. */
-const TAKEN_WITHIN = { ms: 90_000 };
 const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
 
 let demo: DemoAccount;
@@ -37,7 +35,7 @@ it('a delivery whose outcome is refused waits a minute, and ends when outcomes a
       `SELECT id, extract(epoch FROM next_attempt_at - now())::float8 AS in_s FROM deliveries
        WHERE state = 'pending' AND takes > 0 AND claimed_until IS NULL`,
     );
-  const [waiting] = await eventually(rows, ({ length }) => length === 1, TAKEN_WITHIN);
+  const [waiting] = await eventually(rows, ({ length }) => length === 1);
   expect(waiting!.in_s).toBeGreaterThan(40);
   expect(waiting!.in_s).toBeLessThanOrEqual(60);
   expect(receiver.received).toHaveLength(1);
@@ -71,7 +69,6 @@ it('an outcome that is refused for the answer of the target is recorded without 
   const shown = await eventually(
     () => demo.shown(`/v1/deliveries/${rows[0]!.id}`),
     ({ state }) => state !== 'pending',
-    TAKEN_WITHIN,
   );
   expect(shown).toMatchObject({ state: 'succeeded', attempts: 1, attemptLog: [{ status: 200 }] });
   expect(JSON.stringify(shown)).not.toContain('refused');

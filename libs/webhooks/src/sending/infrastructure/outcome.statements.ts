@@ -1,10 +1,11 @@
 import { CLOCK, CLOCK_TIME, later, rowsFrom } from '#libs/runtime';
 import { elementOfDelivery, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
-import { freed, IS_ORDERED, LOCK_SUBSCRIPTION, placeOf } from './places.statements.js';
+import { foundWithPlace, FREED } from './places.statements.js';
+import { IS_ORDERED } from '../../subscriptions/infrastructure/webhook-flow.js';
 import { sentText } from '../../deliveries/infrastructure/attempts.statements.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
-import { LEASES } from './pending-delivery.statements.js';
+import { lockedDelivery } from './pending-delivery.statements.js';
 
 /** The elements for delivery `d` in the arrays of {@link RECORD}. */
 const OUTCOME = {
@@ -73,13 +74,6 @@ const retry = (
 ): string => `next_attempt_at = CASE WHEN ${isOrdered} THEN d.created_at ELSE ${RETRY_AT} END,
     not_before = CASE WHEN ${isOrdered} THEN ${RETRY_AT} END`;
 
-/** Locks the delivery `d` of row `j`. */
-const lockedDelivery = (day: Day): string => `
-  JOIN LATERAL (
-    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
-    FOR NO KEY UPDATE SKIP LOCKED
-  ) d ON true`;
-
 /**
  * Records attempts and their effects. All arrays have the order of `@ids`.
  * @returns the deliveries that were not locked
@@ -102,11 +96,9 @@ export const RECORD_PLACE = ofDay<OutcomeValues & { worker: string }, { id: stri
   'pending.record-place',
   (day) =>
     record(day, {
-      found: `SELECT d.id, w.id AS webhook_id, ${placeOf('d.id', 'j.lease')} AS place
-  FROM ${LEASES} AS j(id, lease)${lockedDelivery(day)}
-  ${LOCK_SUBSCRIPTION}`,
+      found: foundWithPlace(day),
       retry: retry(IS_ORDERED),
-      further: `\n${freed('found')},`,
+      further: `\n${FREED},`,
       where: 'WHERE webhook_id IS NOT NULL',
     }),
 );

@@ -10,13 +10,13 @@ import type { SealedTarget, WebhookSecrets } from '../../subscriptions/domain/we
 import {
   IS_BLOCKED,
   IS_OFF,
+  IS_ORDERED,
   IS_PACED,
   IS_STOPPED,
   OFF_REASON,
 } from '../../subscriptions/infrastructure/webhook-flow.js';
 import { countLosses } from '../../statistics/infrastructure/delivery-results.js';
 import { HEALTH, type HealthColumn, knownHealth } from './circuit-breaker.statements.js';
-import { IS_ORDERED } from './places.statements.js';
 
 /** A row of a statement that leases deliveries. */
 export type LeasedRow = Omit<LeasedDelivery, 'leasedAt' | 'leaseEnds' | 'event' | 'subscription'> &
@@ -133,6 +133,13 @@ export interface Leases {
 
 /** {@link Leases} as rows. */
 export const LEASES = rowsFrom({ ids: 'uuid', leases: 'integer' });
+
+/** Locks the delivery `d` of row `j`. A row that is locked already is left out. */
+export const lockedDelivery = (day: Day): string => `
+  JOIN LATERAL (
+    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d ON true`;
 
 /**
  * Loads the deliveries of queue jobs, which were leased when they went onto the queue. It leaves out those that a

@@ -631,6 +631,22 @@ describe('while another transaction locks one row', () => {
     expect(await logged()).toBe(2);
   });
 
+  // PostgreSQL reports the error of a statement before it gives up the locks of that statement.
+  it('releases all others at once, and the locked one after the lock is released', async () => {
+    await aPendingDelivery(database, webhook);
+    const [first, second] = (await claim()) as [LeasedDelivery, LeasedDelivery];
+    let locked: Promise<void> | undefined;
+    const leased = () =>
+      database.query('SELECT id FROM deliveries WHERE claimed_until IS NOT NULL');
+    await whileLocked(lockedRow(), async () => {
+      locked = pending.release(first);
+      await pending.release(second);
+      expect(await leased()).toEqual([{ id: first.id }]);
+    });
+    await locked;
+    expect(await leased()).toEqual([]);
+  });
+
   it('does not wait for a locked subscription', async () => {
     await enqueue();
     await whileLocked('webhooks', async () => {

@@ -50,8 +50,8 @@ const RECORDS = { ...BATCH, gather: { ms: 25, atLeast: 8, longestMs: 100 } };
 /** How long recording is retried while the row is locked or the database is down, in ms. */
 const RETRIED_MS = 120_000;
 const AGAIN_MS = 250;
-/** The same at first for a place, on which other deliveries wait: claims lock the subscription for a moment. */
-const PLACE_AGAIN_MS = 10;
+/** The same at first for a place, on which other deliveries wait, and for the end of a lease. */
+const LOCKED_AGAIN_MS = 10;
 /** Margin in ms, because recording takes time: a delivery may be due this much earlier than scheduled. */
 const DUE_SPARE_MS = 1_000;
 /** For deliveries of which it is unknown how long they have been due. */
@@ -66,7 +66,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   private readonly loading = eachDay((day) => new GroupCommit(this.loadBatch(day), LOADS));
   private readonly releasing = eachDay((day) => new GroupCommit(this.releaseBatch(day), BATCH));
   private readonly releasingPlaces = eachDay(
-    (day) => new GroupCommit(this.releasePlaces(day), BATCH),
+    (day) => new GroupCommit(this.releaseBatch(day, RELEASE_PLACE), BATCH),
   );
   private readonly recording = eachDay((day) => new GroupCommit(this.recordBatch(day), RECORDS));
   /** Outcomes for locked rows are retried separately, so that others do not wait for them. */
@@ -94,11 +94,11 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
 
   async release(delivery: LeasedDelivery, delayMs = 0): Promise<void> {
     const { id, lease } = delivery;
-    const released = { id, lease, delayMs };
-    if (!holdsPlace(delivery)) await this.releasing(dayOf(id)).one(released);
-    // A place that stays locked is free when the lease ends.
-    for (let ms = PLACE_AGAIN_MS; holdsPlace(delivery) && ms <= AGAIN_MS; ms *= 2) {
-      if (await this.releasingPlaces(dayOf(id)).one(released)) return;
+    const releasing = holdsPlace(delivery) ? this.releasingPlaces : this.releasing;
+    // PostgreSQL reports an error before it gives up the locks of the failed statement, and claims lock a subscription
+    // for a moment. What stays locked is due, and its place free, when the lease ends.
+    for (let ms = LOCKED_AGAIN_MS; ms <= AGAIN_MS; ms *= 2) {
+      if (await releasing(dayOf(id)).one({ id, lease, delayMs })) return;
       await sleep(ms);
     }
   }
@@ -112,7 +112,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     const end = performance.now() + RETRIED_MS;
     const again = outcome.holdsPlace ? this.recordingPlaces : this.recordingAlone;
     let recording = outcome.holdsPlace ? again : this.recording;
-    let againMs = outcome.holdsPlace ? PLACE_AGAIN_MS : AGAIN_MS;
+    let againMs = outcome.holdsPlace ? LOCKED_AGAIN_MS : AGAIN_MS;
     let recorded = outcome;
     let refusal: unknown;
     for (; ; recording = again) {
@@ -220,22 +220,15 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     return leased;
   }
 
-  private releaseBatch(day: Day) {
-    return async (released: readonly Released[]): Promise<undefined[]> => {
-      await this.endLeases(day, released);
-      return [];
-    };
-  }
-
-  private releasePlaces(day: Day) {
+  private releaseBatch(day: Day, release = RELEASE) {
     return async (released: readonly Released[]): Promise<boolean[]> => {
-      const rows = await this.database.run(RELEASE_PLACE(day), this.releases(released));
+      const rows = await this.endLeases(day, released, release);
       return released.map(({ id }) => rows.some((row) => row.id === id));
     };
   }
 
-  private async endLeases(day: Day, released: readonly Released[]): Promise<void> {
-    await this.database.run(RELEASE(day), this.releases(released));
+  private endLeases(day: Day, released: readonly Released[], release = RELEASE) {
+    return this.database.run(release(day), this.releases(released));
   }
 
   private releases(released: readonly Released[]) {
