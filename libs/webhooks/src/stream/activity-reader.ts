@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { statement, TypeOrmTransactions } from '#libs/runtime';
-import { NotFoundError } from '#libs/kernel';
 import type { Attempt, Delivery } from '../deliveries/domain/delivery.js';
 import type { Webhook } from '../subscriptions/domain/webhook.js';
 import {
@@ -148,11 +147,8 @@ export class ActivityReader {
   ): Promise<Map<string, Webhook>> {
     const found = new Map<string, Webhook>();
     for (const id of new Set(idsOf(entries, 'webhook'))) {
-      try {
-        found.set(id, await this.webhooks.get(accountId, id));
-      } catch (error) {
-        if (!(error instanceof NotFoundError)) throw error;
-      }
+      const webhook = await this.webhooks.lookUp(accountId, id);
+      if (webhook) found.set(id, webhook);
     }
     await this.losses.addTo([...found.values()]);
     return found;

@@ -141,14 +141,10 @@ export class DeliveriesService {
   private async refusal(accountId: string, delivery: Delivery): Promise<DomainError> {
     // The shown state cannot decide: a delivery may have been cancelled while its subscription was
     // briefly off, and still have an attempt in flight.
-    const isActive = await this.webhooks.get(accountId, delivery.webhookId).then(
-      ({ enabled }) => enabled,
-      (error: unknown) => {
-        if (error instanceof NotFoundError) return false;
-        throw error;
-      },
-    );
-    return isActive ? new DeliveryNotFinishedError(delivery) : new SubscriptionInactiveError();
+    const webhook = await this.webhooks.lookUp(accountId, delivery.webhookId);
+    return webhook?.enabled
+      ? new DeliveryNotFinishedError(delivery)
+      : new SubscriptionInactiveError();
   }
 
   /**

@@ -31,7 +31,6 @@ import {
   type UnmatchedReason,
   unmatchedReasons,
 } from '../../event-kinds/domain/matching.js';
-import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
 /** A subscription without a delivery of an event. */
@@ -164,7 +163,11 @@ export class EventsService {
 
   private async requireDeliverable(accountId: string, id: string, webhookId: string) {
     const event = await this.get(id, accountId, { lock: true });
-    const webhook = await this.webhookOf(accountId, webhookId);
+    const webhook = await this.webhooks.lookUp(accountId, webhookId);
+    if (!webhook) {
+      const message = 'webhookId names no webhook subscription.';
+      throw ValidationError.of('webhookId', 'unknown_reference', message);
+    }
     if (!webhook.enabled) throw new SubscriptionInactiveError();
     const mismatch = await inSlices(accountId, mismatchOf(event, webhook));
     if (mismatch) throw new EventNotMatchingError(mismatch);
@@ -181,14 +184,6 @@ export class EventsService {
     const event = isUuid(id) ? await this.reader.find(id, accountId, options) : undefined;
     if (!event) throw new NotFoundError('event');
     return event;
-  }
-
-  private webhookOf(accountId: string, id: string): Promise<Webhook> {
-    return this.webhooks.get(accountId, id).catch((error: unknown) => {
-      if (!(error instanceof NotFoundError)) throw error;
-      const message = 'webhookId names no webhook subscription.';
-      throw ValidationError.of('webhookId', 'unknown_reference', message);
-    });
   }
 
   private async unmatched(event: StoredEvent): Promise<Unmatched[]> {

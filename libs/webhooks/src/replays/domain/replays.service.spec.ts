@@ -71,7 +71,7 @@ describe('a new replay', () => {
 });
 
 describe('a new replay of an account', () => {
-  const all = () => replays.startSelected(ACCOUNT, range);
+  const all = () => replays.start(ACCOUNT, range, true);
 
   it('runs with the deliveries of all its subscriptions, and is recorded', async () => {
     const other = await fakes.webhooks.create({ accountId: ACCOUNT }, aContent());
@@ -79,7 +79,7 @@ describe('a new replay of an account', () => {
     for (const of of [webhookId, other]) {
       store.deliveries.push({ webhookId: of, state: 'exhausted', createdAt: new Date() });
     }
-    expect((await replays.countSelected(ACCOUNT, range)).deliveries).toBe(2);
+    expect((await replays.count(ACCOUNT, range, true)).deliveries).toBe(2);
     const id = await all();
     expect(await replays.show(ACCOUNT, id)).toMatchObject({ state: 'running', total: 2 });
     expect(recorded()).toEqual([{ action: 'replay.create', resourceId: id, accountId: ACCOUNT }]);
@@ -88,8 +88,8 @@ describe('a new replay of an account', () => {
   it('reports every id of a subscription or application that is unknown, or that others own', async () => {
     store.applications.set('7', '2');
     for (const ask of [
-      replays.countSelected('2', { ...range, webhookId, applicationId: '8' }),
-      replays.startSelected('2', { ...range, webhookId, applicationId: '8' }),
+      replays.count('2', { ...range, webhookId, applicationId: '8' }, true),
+      replays.start('2', { ...range, webhookId, applicationId: '8' }, true),
     ]) {
       const error: unknown = await ask.catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(ValidationError);
@@ -97,19 +97,20 @@ describe('a new replay of an account', () => {
         (error as ValidationError).faults.map(({ field, code }) => `${field} ${code}`),
       ).toEqual(['webhookId unknown_reference', 'applicationId unknown_reference']);
     }
-    expect((await replays.countSelected('2', { ...range, applicationId: '7' })).deliveries).toBe(0);
+    expect((await replays.count('2', { ...range, applicationId: '7' }, true)).deliveries).toBe(0);
     expect(store.all).toEqual([]);
   });
 
   it('is refused for a single subscription that is off', async () => {
     const key = { accountId: ACCOUNT, id: webhookId };
     await fakes.webhooks.update(key, { enabled: false }, () => undefined);
-    await expect(replays.startSelected(ACCOUNT, { ...range, webhookId })).rejects.toThrow(
+    await expect(replays.start(ACCOUNT, { ...range, webhookId }, true)).rejects.toThrow(
       SubscriptionInactiveError,
     );
   });
 
   it('has limits of its own', async () => {
+    store.deliveries.push({ webhookId, state: 'exhausted', createdAt: new Date() });
     for (let started = 0; started < MAX_RUNNING; started += 1) await all();
     await expect(all()).rejects.toThrow(ReplayLimitError);
     await start();

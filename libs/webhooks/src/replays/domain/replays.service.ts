@@ -33,18 +33,22 @@ export class ReplaysService {
 
   /**
    * How many deliveries a replay would send.
-   * @throws NotFoundError, SubscriptionInactiveError
+   * @param isBody whether a body names the subscription and the application, and not the path
+   * @throws NotFoundError, or ValidationError for a body; SubscriptionInactiveError
    */
-  async count(accountId: string, filter: ReplayFilter): Promise<ReplayCount> {
+  async count(accountId: string, filter: ReplayFilter, isBody = false): Promise<ReplayCount> {
+    if (isBody) await this.requireKnown(accountId, filter);
     await this.requireActive(accountId, filter);
     return this.store.count(accountId, filter);
   }
 
   /**
+   * Like {@link count}.
    * @returns the replay's id
-   * @throws NotFoundError, SubscriptionInactiveError, ReplayLimitError, RateLimitedError
+   * @throws also ReplayLimitError, RateLimitedError
    */
-  async start(accountId: string, filter: ReplayFilter): Promise<string> {
+  async start(accountId: string, filter: ReplayFilter, isBody = false): Promise<string> {
+    if (isBody) await this.requireKnown(accountId, filter);
     return this.transactions.run(async () => {
       await this.requireActive(accountId, filter);
       const { webhookId } = filter;
@@ -64,24 +68,6 @@ export class ReplaysService {
       await this.audit.record({ action: 'replay.create', resourceId: id, accountId });
       return id;
     });
-  }
-
-  /**
-   * Like {@link count}, if a body names the subscription.
-   * @throws ValidationError for an unknown subscription or application
-   */
-  async countSelected(accountId: string, filter: ReplayFilter): Promise<ReplayCount> {
-    await this.requireKnown(accountId, filter);
-    return this.count(accountId, filter);
-  }
-
-  /**
-   * Like {@link start}, if a body names the subscription.
-   * @throws ValidationError for an unknown subscription or application
-   */
-  async startSelected(accountId: string, filter: ReplayFilter): Promise<string> {
-    await this.requireKnown(accountId, filter);
-    return this.start(accountId, filter);
   }
 
   /** Also works after the subscription was deleted. @throws NotFoundError */
@@ -124,7 +110,7 @@ export class ReplaysService {
     { webhookId, applicationId }: ReplayFilter,
   ): Promise<void> {
     const faults: FieldFault[] = [];
-    if (webhookId !== undefined && !(await this.hasWebhook(accountId, webhookId))) {
+    if (webhookId !== undefined && !(await this.webhooks.lookUp(accountId, webhookId))) {
       faults.push(unknown('webhookId', 'webhook subscription'));
     }
     if (
@@ -134,16 +120,6 @@ export class ReplaysService {
       faults.push(unknown('applicationId', 'application'));
     }
     if (faults.length > 0) throw new ValidationError(faults);
-  }
-
-  private hasWebhook(accountId: string, webhookId: string): Promise<boolean> {
-    return this.webhooks.get(accountId, webhookId).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof NotFoundError) return false;
-        throw error;
-      },
-    );
   }
 }
 

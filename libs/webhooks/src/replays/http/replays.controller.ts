@@ -14,10 +14,19 @@ import {
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
+import type { ReplayFilter } from '../domain/replay.js';
 import { ReplaysService } from '../domain/replays.service.js';
 import { RedeliverRequestDto, ReplayRequestDto, SendRequestDto } from './replay.dto.js';
 import { ReplayView } from './replay.view.js';
 import { StartsSending } from '../../deliveries/http/starts-sending.js';
+
+interface Asked {
+  userId: string;
+  body: { dryRun?: boolean };
+  once: Once;
+  href: HrefBuilder;
+  readFairly: FairRead;
+}
 
 /** Replays of a customer's deliveries. */
 @Controller('v1')
@@ -36,12 +45,8 @@ export class ReplaysController {
     @Href() href: HrefBuilder,
     @FairReads() readFairly: FairRead,
   ): Promise<Answer> {
-    const filter = body.filter(webhookId);
-    if (body.dryRun === true) {
-      const counted = await readFairly(() => this.replays.count(userId, filter));
-      return answer(counted, { status: 200 });
-    }
-    return once(async () => href('replays', await this.replays.start(userId, filter)));
+    const asked = { userId, body, once, href, readFairly };
+    return this.startOrCount(asked, body.filter(webhookId));
   }
 
   @Post('deliveries/redeliver')
@@ -54,7 +59,7 @@ export class ReplaysController {
     @Href() href: HrefBuilder,
     @FairReads() readFairly: FairRead,
   ): Promise<Answer> {
-    return this.startSelected(userId, body, { once, href, readFairly });
+    return this.startOrCount({ userId, body, once, href, readFairly }, body.filter(), true);
   }
 
   @Post('deliveries/send')
@@ -67,20 +72,19 @@ export class ReplaysController {
     @Href() href: HrefBuilder,
     @FairReads() readFairly: FairRead,
   ): Promise<Answer> {
-    return this.startSelected(userId, body, { once, href, readFairly });
+    return this.startOrCount({ userId, body, once, href, readFairly }, body.filter(), true);
   }
 
-  private async startSelected(
-    userId: string,
-    body: RedeliverRequestDto | SendRequestDto,
-    { once, href, readFairly }: { once: Once; href: HrefBuilder; readFairly: FairRead },
+  private async startOrCount(
+    { userId, body, once, href, readFairly }: Asked,
+    filter: ReplayFilter,
+    isBody = false,
   ): Promise<Answer> {
-    const filter = body.filter();
     if (body.dryRun === true) {
-      const counted = await readFairly(() => this.replays.countSelected(userId, filter));
+      const counted = await readFairly(() => this.replays.count(userId, filter, isBody));
       return answer(counted, { status: 200 });
     }
-    return once(async () => href('replays', await this.replays.startSelected(userId, filter)));
+    return once(async () => href('replays', await this.replays.start(userId, filter, isBody)));
   }
 
   @Get('replays/:id')

@@ -14,6 +14,28 @@ const FINISHED = describeError(
   'The replay is completed: there is nothing left to cancel.',
 );
 
+/** What all requests that start a replay have in common. */
+const STARTS = {
+  answer: AddressSchema,
+  headers: ['Location'] as const,
+  others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
+  errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED, NOTIFICATION_LOOP],
+};
+
+const examplesOf = (state: 'exhausted' | 'pending') => ({
+  smallest: { since: '2026-01-31T00:00:00Z' },
+  everything: {
+    since: '2026-01-31T00:00:00Z',
+    until: '2026-01-31T12:00:00Z',
+    state,
+    event: 'cdrCreated',
+    webhookId: '4711',
+    applicationId: '5080983',
+    status: '5xx',
+    dryRun: true,
+  },
+});
+
 const OTHER_FILTERS = 'It refuses other filters of `GET /v1/deliveries`, such as `contains`.';
 
 /** The replays' part of the API description. */
@@ -43,10 +65,7 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
         },
         missed: { since: '2026-01-31T00:00:00Z', missed: true },
       },
-      answer: AddressSchema,
-      headers: ['Location'],
-      others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
-      errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED, NOTIFICATION_LOOP],
+      ...STARTS,
     },
     redeliver: {
       summary: 'Deliver many again',
@@ -54,23 +73,8 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
         'Starts the finished deliveries of the account that the filters select anew, oldest first for each ' +
         'subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out. ' +
         OTHER_FILTERS,
-      examples: {
-        smallest: { since: '2026-01-31T00:00:00Z' },
-        everything: {
-          since: '2026-01-31T00:00:00Z',
-          until: '2026-01-31T12:00:00Z',
-          state: 'exhausted',
-          event: 'cdrCreated',
-          webhookId: '4711',
-          applicationId: '5080983',
-          status: '5xx',
-          dryRun: true,
-        },
-      },
-      answer: AddressSchema,
-      headers: ['Location'],
-      others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
-      errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED, NOTIFICATION_LOOP],
+      examples: examplesOf('exhausted'),
+      ...STARTS,
     },
     send: {
       summary: 'Send many now',
@@ -80,23 +84,8 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
         'paused, held or has an open circuit wait until it no longer is. Tests, and deliveries of subscriptions that ' +
         'are off or deleted, are left out. ' +
         OTHER_FILTERS,
-      examples: {
-        smallest: { since: '2026-01-31T00:00:00Z' },
-        everything: {
-          since: '2026-01-31T00:00:00Z',
-          until: '2026-01-31T12:00:00Z',
-          state: 'pending',
-          event: 'cdrCreated',
-          webhookId: '4711',
-          applicationId: '5080983',
-          status: '5xx',
-          dryRun: true,
-        },
-      },
-      answer: AddressSchema,
-      headers: ['Location'],
-      others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
-      errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED, NOTIFICATION_LOOP],
+      examples: examplesOf('pending'),
+      ...STARTS,
     },
     show: {
       summary: 'Show a replay',
