@@ -222,17 +222,6 @@ ON CONFLICT (webhook_id, at) DO UPDATE
 SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst";
 
--- ADD_PARTS, prepared as replays.add_parts
-WITH whole AS (
-  SELECT id, generation FROM replays WHERE id = ANY ($1::uuid[]) AND generation IS NOT NULL
-  FOR UPDATE SKIP LOCKED
-),
-moved AS (
-  UPDATE replays r SET generation = NULL FROM whole WHERE r.id = whole.id
-  RETURNING r.id, r.webhook_id, whole.generation, r.after
-)
-INSERT INTO replay_parts (replay_id, webhook_id, generation, after) SELECT * FROM moved;
-
 -- ADD_SUCCESSES, prepared as webhook-successes.add
 INSERT INTO webhook_successes AS s (webhook_id, at)
 SELECT w.id, a.at FROM unnest($1::bigint[], $2::timestamptz[]) AS a(webhook_id, at)
@@ -622,15 +611,6 @@ UPDATE webhooks SET backlog = false WHERE id = ANY (ARRAY(
 )))
 SELECT id FROM webhooks WHERE id = ANY ($1::bigint[]) AND backlog;
 
--- COMPLETE_REPLAYS, prepared as replays.complete
-UPDATE replays SET state = 'completed', completed_at = now()
-WHERE id = ANY (ARRAY(
-  SELECT r.id FROM replays r
-  WHERE r.id = ANY ($1::uuid[]) AND r.state = 'running'
-    AND r.generation IS NULL AND NOT EXISTS (SELECT FROM replay_parts WHERE replay_id = r.id)
-  FOR UPDATE SKIP LOCKED
-));
-
 -- CREATE_DELIVERY
 WITH counted AS (
   UPDATE events SET added = added + 1, unmatched = false WHERE id = $1
@@ -736,21 +716,18 @@ WITH
 -- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
 -- other, whether they are of it alone or of its account.
 job AS MATERIALIZED (
-  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered, now() AS at,
-    $1::boolean AND NOT EXISTS (
-      SELECT FROM replay_parts o WHERE o.replay_id = r.id AND o.webhook_id <> w.id
-    ) AS is_last
+  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered, now() AS at
   FROM replays r JOIN replay_parts p ON p.replay_id = r.id
     JOIN webhooks w ON w.id = p.webhook_id
   WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL
     AND w.generation = p.generation
     AND NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false))
-    AND NOT EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id)
-    AND r.id = $2 AND w.id = $3 AND p.after = $4
+    AND NOT EXISTS (SELECT FROM replay_parts o WHERE o.account_id = w.account_id AND o.webhook_id = w.id AND o.replay_id < r.id)
+    AND r.id = $1 AND w.id = $2 AND p.after = $3
   FOR UPDATE OF r, p SKIP LOCKED
 ),
 chosen AS MATERIALIZED (
-  SELECT delivery FROM job CROSS JOIN LATERAL deliver_missed(job.id, job.target, $5::uuid[]) AS delivery
+  SELECT delivery FROM job CROSS JOIN LATERAL deliver_missed(job.id, job.target, $4::uuid[]) AS delivery
 ),
 -- New deliveries are sent after the replayed ones.
 marked AS (
@@ -758,20 +735,21 @@ marked AS (
   WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM chosen)
 ),
 advanced AS (
-  UPDATE replay_parts p SET after = $6,
+  UPDATE replay_parts p SET after = $5,
     -- Others may have become exhausted in the time range meanwhile.
     remaining = greatest(p.remaining - (SELECT count(*) FROM chosen), 0)
   FROM job
-  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT $1::boolean
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT $6::boolean
 ),
 ended AS (
   DELETE FROM replay_parts p USING job
-  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND $1
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND $6
 )
 UPDATE replays r
 SET replayed = r.replayed + (SELECT count(*) FROM chosen),
-  state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
-  completed_at = CASE WHEN job.is_last THEN job.at END
+  parts = r.parts - $6::integer,
+  state = CASE WHEN $6 AND r.parts = 1 THEN 'completed' ELSE r.state END,
+  completed_at = CASE WHEN $6 AND r.parts = 1 THEN job.at END
 FROM job WHERE r.id = job.id
 RETURNING r.id;
 
@@ -813,7 +791,7 @@ WHERE w.id = ANY ($1::bigint[]) AND w.cancelling AND greatest(w.updated_at, w.de
 
 -- END_PARTS, prepared as replays.end_parts
 WITH ending AS MATERIALIZED (
-  SELECT p.ctid AS part, r.id, r.webhook_id
+  SELECT p.ctid AS part, r.id
   FROM unnest($1::uuid[], $2::bigint[]) AS n(id, webhook_id)
     JOIN replay_parts p ON p.replay_id = n.id AND p.webhook_id = n.webhook_id
     JOIN replays r ON r.id = p.replay_id
@@ -822,8 +800,11 @@ WITH ending AS MATERIALIZED (
 removed AS (
   DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(SELECT part FROM ending))
 )
-UPDATE replays SET state = 'cancelled', completed_at = now()
-WHERE id = ANY (ARRAY(SELECT id FROM ending WHERE webhook_id IS NOT NULL)) AND state = 'running';
+UPDATE replays r SET parts = r.parts - ended.count,
+  state = CASE WHEN r.parts > ended.count THEN r.state WHEN r.webhook_id IS NULL THEN 'completed' ELSE 'cancelled' END,
+  completed_at = CASE WHEN r.parts = ended.count THEN now() END
+FROM (SELECT id, count(*)::integer AS count FROM ending GROUP BY id) ended
+WHERE r.id = ended.id AND r.state = 'running';
 
 -- END_QUEUE_LEASES(…), prepared as queue.end-leases.20454
 WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
@@ -1089,9 +1070,6 @@ SELECT w.id FROM unnest((SELECT $1::bigint[])) AS w(id) CROSS JOIN LATERAL (
   ORDER BY next_attempt_at LIMIT 1
 ) earlier;
 
--- IS_ANY_REPLAYING, prepared as replays.any
-SELECT id FROM replays WHERE state = 'running' UNION ALL SELECT replay_id FROM replay_parts LIMIT 1;
-
 -- IS_HOLDING, prepared as replays.is_holding
 SELECT coalesce((
     SELECT bool_and(hold_since IS NOT NULL) FROM processes
@@ -1241,64 +1219,58 @@ SELECT id, w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - inter
 ORDER BY id LIMIT 200;
 
 -- NEXT_PARTS, prepared as replays.next_parts
-SELECT r.id, r.account_id AS "accountId", r.states, r.until, r.missed, r.event,
-  r.application_id AS "applicationId", r.status, CASE WHEN r.recovery_id IS NOT NULL THEN r.since END AS "recoveredSince",
-  p.webhook_id AS "webhookId", p.after,
+WITH RECURSIVE account AS (
+  SELECT account_id, 1 AS number FROM (
+    SELECT account_id, webhook_id, replay_id, generation, after FROM replay_parts WHERE account_id > $1::bigint
+    ORDER BY account_id, webhook_id, replay_id LIMIT 1
+  ) first
+  UNION ALL
+  SELECT next.account_id, account.number + 1
+  FROM account CROSS JOIN LATERAL (
+    SELECT account_id, webhook_id, replay_id, generation, after FROM replay_parts WHERE account_id > account.account_id
+    ORDER BY account_id, webhook_id, replay_id LIMIT 1
+  ) next
+  WHERE account.number < 50
+),
+part AS (
+  SELECT first.*, 1 AS number
+  FROM account a LEFT JOIN unnest($2::bigint[], $3::bigint[]) AS seen(account_id, after)
+      ON seen.account_id = a.account_id
+    CROSS JOIN LATERAL (
+      SELECT * FROM (
+    SELECT account_id, webhook_id, replay_id, generation, after FROM replay_parts WHERE account_id BETWEEN a.account_id AND a.account_id AND webhook_id > seen.after
+    ORDER BY account_id, webhook_id, replay_id LIMIT 1
+  ) further
+      UNION ALL SELECT * FROM (
+    SELECT account_id, webhook_id, replay_id, generation, after FROM replay_parts WHERE account_id BETWEEN a.account_id AND a.account_id
+    ORDER BY account_id, webhook_id, replay_id LIMIT 1
+  ) again
+      LIMIT 1
+    ) first
+  UNION ALL
+  SELECT next.*, part.number + 1 FROM part CROSS JOIN LATERAL (
+    SELECT account_id, webhook_id, replay_id, generation, after FROM replay_parts WHERE account_id BETWEEN part.account_id AND part.account_id AND webhook_id > part.webhook_id
+    ORDER BY account_id, webhook_id, replay_id LIMIT 1
+  ) next
+  WHERE part.number < 200
+)
+SELECT p.replay_id AS id, p.account_id AS "accountId", p.webhook_id AS "webhookId", p.after, r.states, r.until, r.missed,
+  r.event, r.application_id AS "applicationId", r.status,
+  CASE WHEN r.recovery_id IS NOT NULL THEN r.since END AS "recoveredSince",
   CASE
+    WHEN r.state IS DISTINCT FROM 'running' THEN 'ended'
     WHEN w.id IS NULL OR NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> p.generation THEN 'over'
-    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) OR EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id) THEN 'waits'
+    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) THEN 'waits'
     ELSE 'ready'
   END AS fate
-FROM unnest($1::uuid[], $2::bigint[]) AS seen(replay_id, after)
-  JOIN LATERAL (SELECT * FROM replays WHERE id = seen.replay_id LIMIT 1) r ON true
-  LEFT JOIN LATERAL (
-    SELECT * FROM replay_parts
-    WHERE replay_id BETWEEN r.id AND r.id AND webhook_id > seen.after
-    ORDER BY replay_id, webhook_id LIMIT 20
-  ) p ON true
-  -- Looks each one up, because the planner would read all subscriptions to join them.
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = p.webhook_id LIMIT 1) w ON true;
+FROM part p
+  -- Looks each one up, because the planner would read all replays and subscriptions to join them.
+  LEFT JOIN LATERAL (SELECT * FROM replays WHERE id = p.replay_id LIMIT 1) r ON true
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = p.webhook_id LIMIT 1) w ON true
+ORDER BY p.account_id, p.webhook_id;
 
 -- NEXT_RECOVERY, prepared as recoveries.next
 SELECT id, since, until, after FROM recoveries WHERE visited_at IS NULL;
-
--- NEXT_REPLAYS, prepared as replays.next
-WITH RECURSIVE account AS (
-  (SELECT account_id, 1 AS number FROM replays
-   WHERE state = 'running' AND account_id > $1::bigint ORDER BY account_id, id LIMIT 1)
-  UNION ALL
-  SELECT next.account_id, account.number + 1 FROM account CROSS JOIN LATERAL (
-    SELECT account_id FROM replays WHERE state = 'running' AND account_id > account.account_id
-    ORDER BY account_id, id LIMIT 1
-  ) next
-  WHERE account.number < 50
-)
-SELECT a.account_id AS "accountId", r.id, r.generation IS NOT NULL AS "isWithoutPart"
-FROM account a
-  LEFT JOIN unnest($2::bigint[], $3::uuid[]) AS seen(account_id, after)
-    ON seen.account_id = a.account_id
-  LEFT JOIN LATERAL (
-    -- Not =, for which the planner would choose the index of all replays, and read those that have ended.
-    SELECT * FROM replays
-    WHERE state = 'running' AND account_id BETWEEN a.account_id AND a.account_id
-      AND id > coalesce(seen.after, '00000000-0000-0000-0000-000000000000'::uuid)
-    ORDER BY account_id, id LIMIT 100
-  ) r ON true;
-
--- NEXT_WITH_PARTS, prepared as replays.next_with_parts
-WITH RECURSIVE step AS (
-  (SELECT replay_id, 1 AS number FROM replay_parts WHERE replay_id > $1::uuid
-   ORDER BY replay_id, webhook_id LIMIT 1)
-  UNION ALL
-  SELECT next.replay_id, step.number + 1 FROM step CROSS JOIN LATERAL (
-    SELECT replay_id FROM replay_parts WHERE replay_id > step.replay_id
-    ORDER BY replay_id, webhook_id LIMIT 1
-  ) next
-  WHERE step.number < 100
-)
-SELECT s.replay_id AS id, r.state IS DISTINCT FROM 'running' AS "hasEnded"
-FROM step s LEFT JOIN LATERAL (SELECT state FROM replays WHERE id = s.replay_id LIMIT 1) r ON true
-ORDER BY s.number;
 
 -- NOTE_FEATURES
 INSERT INTO features (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING;
@@ -1599,10 +1571,10 @@ UPDATE webhooks SET secret = $1, public_key = $2, retired_secrets = coalesce((
 WHERE id = $5;
 
 -- REPLAYED_SUBSCRIPTIONS
-SELECT w.id, p.remaining, w.paused, coalesce(w.hold_until > now(), false) AS "isRetryLater",
+SELECT w.id, coalesce(p.remaining, 0) AS remaining, w.paused, coalesce(w.hold_until > now(), false) AS "isRetryLater",
     CASE WHEN w.open_until > now() THEN 'open' WHEN w.open_until IS NOT NULL THEN 'half-open' ELSE 'closed' END AS circuit,
     w.max_per_second AS "maxPerSecond", w.max_concurrent AS "maxConcurrent", w.ordered,
-    w.pace_waits OR (w.ordered AND w.failing_since IS NOT NULL) AS "paceWaits", EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id) AS "isBehind"
+    w.pace_waits OR (w.ordered AND w.failing_since IS NOT NULL) AS "paceWaits", EXISTS (SELECT FROM replay_parts o WHERE o.account_id = w.account_id AND o.webhook_id = w.id AND o.replay_id < r.id) AS "isBehind"
 FROM webhooks w JOIN replays r ON r.id = $1
   LEFT JOIN replay_parts p ON p.replay_id = r.id AND p.webhook_id = w.id AND p.generation = w.generation
     AND r.state = 'running'
@@ -1642,10 +1614,12 @@ RETURNING id;
 -- START_REPLAY
 WITH replay AS (
   INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
-    application_id, status, missed, total, after)
+    application_id, status, missed, total, parts, state, completed_at)
   SELECT new_uuid(now(), 1), $1::bigint, $2::bigint, $3::timestamptz,
     $4::timestamptz, $5::text[], $6::text, $7::bigint, $8::text,
-    $9::boolean, $10::integer, $11::uuid
+    $9::boolean, $10::integer, cardinality($11::bigint[]),
+    CASE cardinality($11) WHEN 0 THEN 'completed' ELSE 'running' END,
+    CASE cardinality($11) WHEN 0 THEN now() END
   WHERE ($1::bigint IS NULL
       OR EXISTS (SELECT FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL))
     AND (SELECT count(*) FROM replays WHERE (recovery_id IS NULL AND ((webhook_id = $1::bigint AND NOT (missed AND event IS NOT NULL))
@@ -1653,10 +1627,10 @@ WITH replay AS (
   RETURNING id
 ),
 parts AS (
-  INSERT INTO replay_parts (replay_id, webhook_id, generation, after, remaining)
-  SELECT replay.id, p.webhook_id, p.generation, $11, p.remaining
+  INSERT INTO replay_parts (replay_id, account_id, webhook_id, generation, after, remaining)
+  SELECT replay.id, $2, p.webhook_id, p.generation, $12::uuid, p.remaining
   FROM replay,
-    unnest($12::bigint[], $13::integer[], $14::integer[]) AS p(webhook_id, generation, remaining)
+    unnest($11::bigint[], $13::integer[], $14::integer[]) AS p(webhook_id, generation, remaining)
 )
 SELECT id FROM replay;
 
@@ -1665,7 +1639,7 @@ SELECT id, generation, enabled, w.paused, coalesce(w.hold_until > now(), false) 
     CASE WHEN w.open_until > now() THEN 'open' WHEN w.open_until IS NOT NULL THEN 'half-open' ELSE 'closed' END AS circuit,
     w.max_per_second AS "maxPerSecond", w.max_concurrent AS "maxConcurrent", w.ordered,
     w.pace_waits OR (w.ordered AND w.failing_since IS NOT NULL) AS "paceWaits",
-     EXISTS (SELECT FROM replay_parts p WHERE p.webhook_id = w.id) AS "isBehind"
+     EXISTS (SELECT FROM replay_parts p WHERE p.account_id = w.account_id AND p.webhook_id = w.id) AS "isBehind"
    FROM webhooks w
    WHERE account_id = $1 AND (enabled OR NOT $2) AND deleted_at IS NULL
      AND ($3::bigint IS NULL OR id = $3) AND id > $4
@@ -1739,22 +1713,19 @@ WITH
 -- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
 -- other, whether they are of it alone or of its account.
 job AS MATERIALIZED (
-  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered, now() AS at,
-    $1::boolean AND NOT EXISTS (
-      SELECT FROM replay_parts o WHERE o.replay_id = r.id AND o.webhook_id <> w.id
-    ) AS is_last
+  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered, now() AS at
   FROM replays r JOIN replay_parts p ON p.replay_id = r.id
     JOIN webhooks w ON w.id = p.webhook_id
   WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL
     AND w.generation = p.generation
     AND NOT ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false))
-    AND NOT EXISTS (SELECT FROM replay_parts o WHERE o.webhook_id = w.id AND o.replay_id < r.id)
-    AND r.id = $2 AND w.id = $3 AND p.after = $4
+    AND NOT EXISTS (SELECT FROM replay_parts o WHERE o.account_id = w.account_id AND o.webhook_id = w.id AND o.replay_id < r.id)
+    AND r.id = $1 AND w.id = $2 AND p.after = $3
   FOR UPDATE OF r, p SKIP LOCKED
 ),
 -- Skips deliveries whose state has changed since they were found.
 chosen AS MATERIALIZED (
-  SELECT d.id, d.state, job.present, job.ordered, job.at FROM job CROSS JOIN unnest($5::uuid[]) AS n(id)
+  SELECT d.id, d.state, job.present, job.ordered, job.at FROM job CROSS JOIN unnest($4::uuid[]) AS n(id)
   JOIN LATERAL (SELECT * FROM deliveries WHERE id = n.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE) d ON d.id = n.id
   WHERE d.state = ANY (job.states) AND (d.state <> 'pending' OR d.generation = job.present)
 ),
@@ -1784,20 +1755,21 @@ marked AS (
   WHERE w.id = job.target AND NOT w.backlog AND EXISTS (SELECT FROM chosen)
 ),
 advanced AS (
-  UPDATE replay_parts p SET after = $6,
+  UPDATE replay_parts p SET after = $5,
     -- Others may have become exhausted in the time range meanwhile.
     remaining = greatest(p.remaining - (SELECT count(*) FROM chosen), 0)
   FROM job
-  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT $1::boolean
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND NOT $6::boolean
 ),
 ended AS (
   DELETE FROM replay_parts p USING job
-  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND $1
+  WHERE p.replay_id = job.id AND p.webhook_id = job.target AND $6
 )
 UPDATE replays r
 SET replayed = r.replayed + (SELECT count(*) FROM chosen),
-  state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
-  completed_at = CASE WHEN job.is_last THEN job.at END
+  parts = r.parts - $6::integer,
+  state = CASE WHEN $6 AND r.parts = 1 THEN 'completed' ELSE r.state END,
+  completed_at = CASE WHEN $6 AND r.parts = 1 THEN job.at END
 FROM job WHERE r.id = job.id
 RETURNING r.id;
 

@@ -268,8 +268,8 @@ it('uses up none of the replays that a customer may start', async () => {
   const replays = () => database.query('SELECT id FROM replays');
   await eventually(replays, (rows) => rows.length === 1);
   await database.query(
-    `INSERT INTO replays SELECT new_uuid(now(), n + 5), webhook_id, account_id, generation, since, until, states,
-       state, total, replayed, after, now(), completed_at, event, application_id, status, missed, recovery_id
+    `INSERT INTO replays SELECT new_uuid(now(), n + 5), webhook_id, account_id, since, until, states, state, total,
+       replayed, now(), completed_at, event, application_id, status, missed, recovery_id, parts
      FROM replays, generate_series(1, 30) n`,
   );
   const { since } = anOutage();

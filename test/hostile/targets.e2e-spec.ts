@@ -122,12 +122,12 @@ it('an account with 200,000 waiting replay parts does not keep notifications of 
        FROM generate_series(1, 20000) RETURNING id
      ),
      r AS (
-       INSERT INTO replays (id, account_id, since, until, states, total, after)
-       SELECT new_uuid(clock_timestamp(), n), $1, now(), now(), '{exhausted}', 0, new_uuid(now(), 0)
+       INSERT INTO replays (id, account_id, since, until, states, total, parts)
+       SELECT new_uuid(clock_timestamp(), n), $1, now(), now(), '{exhausted}', 0, 20000
        FROM generate_series(1, 10) n RETURNING id
      )
-     INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
-     SELECT r.id, w.id, 1, new_uuid(now(), 0) FROM r, w`,
+     INSERT INTO replay_parts (replay_id, account_id, webhook_id, generation, after)
+     SELECT r.id, $1, w.id, 1, new_uuid(now(), 0) FROM r, w`,
     [hostile],
   );
   const during = p99(await deliveriesFor(ATTACK_MS));

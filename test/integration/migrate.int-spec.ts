@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type DatabaseSchema, migrate, migrationOf, readConfig } from '#libs/runtime';
@@ -128,3 +130,42 @@ it('refuses a database without the language of its functions', async () => {
 });
 
 const tablesOf = (url: string) => runOn(url, `SELECT FROM pg_tables WHERE schemaname = 'public'`);
+
+it('lets running replays of version 1.1 go on after an upgrade', async () => {
+  const image = gunzipSync(
+    readFileSync(new URL('../upgrade/1.1.0.sql.gz', import.meta.url)),
+  ).toString('utf8');
+  const idOf = (end: string) => `'019a0b1c-2d3e-7f40-8a51-b26c73d84e${end}'`;
+  const upgraded = await createTestDatabase(
+    {},
+    `${image};
+     INSERT INTO public.replays (id, webhook_id, account_id, generation, since, until, states, state, total, replayed,
+       after)
+     SELECT id::uuid, webhook_id, 7, generation, now(), now(), '{exhausted}', state, 5, 2, id::uuid
+     FROM (VALUES (${idOf('01')}, 1, 3, 'running'), (${idOf('02')}, NULL, NULL, 'running'),
+       (${idOf('03')}, NULL, NULL, 'running'), (${idOf('04')}, 1, 3, 'completed')) r(id, webhook_id, generation, state);
+     INSERT INTO public.replay_parts (replay_id, webhook_id, generation, after)
+     SELECT ${idOf('02')}, n, 1, ${idOf('01')} FROM generate_series(1, 2) n`,
+  );
+  try {
+    const replays = await upgraded.query('SELECT state, parts FROM replays ORDER BY id');
+    expect(replays).toEqual([
+      { state: 'running', parts: 1 },
+      { state: 'running', parts: 2 },
+      { state: 'completed', parts: 1 },
+      { state: 'completed', parts: 1 },
+    ]);
+    const parts = await upgraded.query(
+      `SELECT right(replay_id::text, 2) AS of, webhook_id, account_id, generation, right(after::text, 2) AS after, remaining
+       FROM replay_parts ORDER BY replay_id, webhook_id`,
+    );
+    const rest = { account_id: '7', after: '01' };
+    expect(parts).toEqual([
+      { of: '01', webhook_id: '1', generation: 3, remaining: 3, ...rest },
+      { of: '02', webhook_id: '1', generation: 1, remaining: 0, ...rest },
+      { of: '02', webhook_id: '2', generation: 1, remaining: 0, ...rest },
+    ]);
+  } finally {
+    await upgraded.drop();
+  }
+});

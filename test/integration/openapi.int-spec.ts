@@ -115,8 +115,8 @@ async function restoreExamples(): Promise<void> {
     [recovery, user],
   );
   await database.query(
-    `INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
-     VALUES ($1, $2, $3, 1, now(), now(), '{exhausted}', 0, $1)`,
+    `INSERT INTO replays (id, webhook_id, account_id, since, until, states, total)
+     VALUES ($1, $2, $3, now(), now(), '{exhausted}', 0)`,
     [replay, webhook, user],
   );
 }

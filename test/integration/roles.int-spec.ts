@@ -278,8 +278,8 @@ it('the worker can send missed events only for a running replay of them, and of 
   );
   const replay = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
   await database.query(
-    `INSERT INTO replays (id, webhook_id, account_id, since, until, states, total, after, missed)
-     VALUES ($1, $2, $3, now(), now(), '{}', 1, $1, true)`,
+    `INSERT INTO replays (id, webhook_id, account_id, since, until, states, total, missed)
+     VALUES ($1, $2, $3, now(), now(), '{}', 1, true)`,
     [replay, webhook, account],
   );
   const deliver = () =>

@@ -96,9 +96,8 @@ export async function pileUp(
       webhook!.id,
     ],
     [
-      `INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, state, completed_at, total, after)
-       SELECT new_uuid(now() - interval '2 hours', n), w, $2, 1, now(), now(), '{exhausted}', 'completed', now(), 0,
-         new_uuid(now(), 0)
+      `INSERT INTO replays (id, webhook_id, account_id, since, until, states, state, completed_at, total)
+       SELECT new_uuid(now() - interval '2 hours', n), w, $2, now(), now(), '{exhausted}', 'completed', now(), 0
        FROM unnest(ARRAY[NULL, $1::bigint]) w, ${series}`,
       webhook!.id,
       accountId,
@@ -131,13 +130,13 @@ export async function pileUp(
   ];
   for (const [sql, ...values] of statements) await database.query(sql, values);
   const replay = await one(
-    `INSERT INTO replays (id, account_id, since, until, states, total, after)
-     SELECT new_uuid(now(), 1), $1, now(), now(), '{exhausted}', 0, new_uuid(now(), 0) RETURNING id`,
+    `INSERT INTO replays (id, account_id, since, until, states, total, parts)
+     SELECT new_uuid(now(), 1), $1, now(), now(), '{exhausted}', 0, ${MANY} RETURNING id`,
     accountId,
   );
   await database.query(
-    `INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
-     SELECT $1, id, 1, new_uuid(now(), 0) FROM webhooks WHERE account_id = $2 LIMIT ${MANY}`,
+    `INSERT INTO replay_parts (replay_id, account_id, webhook_id, generation, after)
+     SELECT $1, $2, id, 1, new_uuid(now(), 0) FROM webhooks WHERE account_id = $2 LIMIT ${MANY}`,
     [replay, accountId],
   );
   await database.query('ANALYZE');

@@ -436,9 +436,8 @@ it('delays neither accepting nor delivering, and records no attempt of a removed
 
 it('deletes replays that ended before the retention period, and no running one', async () => {
   await database.query(
-    `INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after,
-       state, completed_at)
-     SELECT new_uuid(now(), n), $1, $2, 1, now(), now(), '{exhausted}', 0, least_uuid(now()),
+    `INSERT INTO replays (id, webhook_id, account_id, since, until, states, total, state, completed_at)
+     SELECT new_uuid(now(), n), $1, $2, now(), now(), '{exhausted}', 0,
        CASE WHEN n < 3 THEN 'completed' ELSE 'running' END,
        CASE WHEN n < 3 THEN now() - ($3::float8 + 1.1 - n) * interval '24 hours' END
      FROM generate_series(1, 3) n`,

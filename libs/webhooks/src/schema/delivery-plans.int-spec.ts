@@ -117,11 +117,11 @@ const NOTHING_YET = '00000000-0000-0000-0000-000000000000';
 /** A replay of the subscription, whose due deliveries are all exhausted. */
 const REPLAYED = `UPDATE deliveries SET state = 'exhausted'
     WHERE state = 'pending' AND next_attempt_at <= now();
-  INSERT INTO replays (id, webhook_id, account_id, since, until, states, total, after)
+  INSERT INTO replays (id, webhook_id, account_id, since, until, states, total)
   SELECT '${REPLAY}', max(id), 1, now() - interval '20 days', now() + interval '1 s',
-    '{exhausted,cancelled}', 0, '${NOTHING_YET}' FROM webhooks;
-  INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
-  SELECT '${REPLAY}', max(id), 1, '${NOTHING_YET}' FROM webhooks`;
+    '{exhausted,cancelled}', 0 FROM webhooks;
+  INSERT INTO replay_parts (replay_id, account_id, webhook_id, generation, after)
+  SELECT '${REPLAY}', 1, max(id), 1, '${NOTHING_YET}' FROM webhooks`;
 
 const TODAY = dayAt(new Date());
 /** The most days that a statement may cover, some of them without partitions yet. */

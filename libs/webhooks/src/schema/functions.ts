@@ -141,16 +141,15 @@ BEGIN
     FROM notice n CROSS JOIN listening l WHERE NOT l.is_filtered
   ),
   replay AS (
-    INSERT INTO replays (id, webhook_id, account_id, event, since, until, states, missed, total, after)
-    SELECT new_uuid(now(), row_number() OVER ()), l.id, n.account_id, kind, ms.at, ms.at + interval '1 ms', '{}', true,
-      0, least_uuid(ms.at)
+    INSERT INTO replays (id, webhook_id, account_id, event, since, until, states, missed, total)
+    SELECT new_uuid(now(), row_number() OVER ()), l.id, n.account_id, kind, ms.at, ms.at + interval '1 ms', '{}', true, 0
     FROM notice n CROSS JOIN listening l CROSS JOIN (SELECT date_trunc('milliseconds', now()) AS at) ms
     WHERE l.is_filtered
-    RETURNING id, webhook_id, after
+    RETURNING id, webhook_id, account_id, replays.since
   ),
   part AS (
-    INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
-    SELECT r.id, l.id, l.generation, r.after FROM replay r JOIN listening l ON l.id = r.webhook_id
+    INSERT INTO replay_parts (replay_id, account_id, webhook_id, generation, after)
+    SELECT r.id, r.account_id, l.id, l.generation, least_uuid(r.since) FROM replay r JOIN listening l ON l.id = r.webhook_id
   )
   SELECT id INTO told_by FROM notice;
   RETURN told_by;

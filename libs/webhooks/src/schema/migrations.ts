@@ -263,4 +263,34 @@ CREATE INDEX replays_recovery_idx ON replays (recovery_id) WHERE recovery_id IS 
     'ReplayPartsRemaining1764340000020',
     'ALTER TABLE replay_parts ADD COLUMN remaining integer',
   ),
+
+  /**
+   * Every running replay has parts, and parts: how many of them are left. They are found by their account. Replays of
+   * version 1.1 without a part get one, and parts of earlier versions an estimate of what remains.
+   */
+  migrationOf(
+    'ReplayPartsOfAccounts1764360000021',
+    `
+INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
+SELECT id, webhook_id, generation, after FROM replays WHERE state = 'running' AND generation IS NOT NULL
+ON CONFLICT DO NOTHING;
+ALTER TABLE replay_parts ADD COLUMN account_id bigint;
+DELETE FROM replay_parts p
+WHERE NOT EXISTS (SELECT FROM replays r WHERE r.id = p.replay_id AND r.state = 'running');
+UPDATE replay_parts p SET account_id = r.account_id,
+  remaining = coalesce(p.remaining, CASE WHEN r.webhook_id IS NULL THEN 0 ELSE greatest(r.total - r.replayed, 0) END)
+FROM replays r WHERE r.id = p.replay_id;
+ALTER TABLE replay_parts
+  ALTER COLUMN account_id SET NOT NULL,
+  ALTER COLUMN remaining SET DEFAULT 0,
+  ALTER COLUMN remaining SET NOT NULL;
+DROP INDEX replay_parts_webhook_idx;
+CREATE INDEX replay_parts_account_idx ON replay_parts (account_id, webhook_id, replay_id);
+ALTER TABLE replays DROP COLUMN generation, DROP COLUMN after, ADD COLUMN parts integer NOT NULL DEFAULT 1;
+UPDATE replays r SET parts = p.count
+FROM (SELECT replay_id, count(*) AS count FROM replay_parts GROUP BY replay_id) p WHERE p.replay_id = r.id;
+UPDATE replays r SET state = 'completed', completed_at = now()
+WHERE state = 'running' AND NOT EXISTS (SELECT FROM replay_parts WHERE replay_id = r.id);
+`,
+  ),
 ];

@@ -34,13 +34,10 @@ export const webhooksSchema: DatabaseSchema = {
     },
     replays: {
       api: 'SELECT, INSERT, UPDATE (state, completed_at)',
-      worker: 'SELECT, UPDATE (state, completed_at, generation, replayed, after), DELETE',
+      worker: 'SELECT, UPDATE (state, completed_at, replayed, parts), DELETE',
     },
     recoveries: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (after, visited_at), DELETE' },
-    replay_parts: {
-      api: 'SELECT, INSERT',
-      worker: 'SELECT, INSERT, UPDATE (after, remaining), DELETE',
-    },
+    replay_parts: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (after, remaining), DELETE' },
   },
   functions: {
     'ensure_partitions(integer)': { api: 'EXECUTE', worker: 'EXECUTE' },

@@ -59,19 +59,20 @@ BEGIN
     fields: `CASE effect WHEN 'switched_on' THEN '{enabled}'::text[] ELSE '{}' END`,
   })};
   WITH replay AS (
-    INSERT INTO replays (id, webhook_id, account_id, since, until, states, missed, total, after, recovery_id)
+    INSERT INTO replays (id, webhook_id, account_id, since, until, states, missed, total, recovery_id)
     SELECT new_uuid(now(), 1), webhook, subject.account_id, job.since, job.until,
       CASE effect WHEN 'switched_on' THEN '{exhausted,cancelled}'::text[] ELSE '{exhausted}' END,
-      false, lost, '${LEAST_ID}'::uuid, recovery
+      false, lost, recovery
     WHERE lost > 0
     UNION ALL
     SELECT new_uuid(now(), 2), webhook, subject.account_id, subject.disabled_at, now(), '{}', true, unseen,
-      least_uuid(subject.disabled_at), recovery
+      recovery
     WHERE effect = 'switched_on'
-    RETURNING id, after, total
+    RETURNING id, missed, total
   )
-  INSERT INTO replay_parts (replay_id, webhook_id, generation, after, remaining)
-  SELECT id, webhook, subject.generation, after, total FROM replay;
+  INSERT INTO replay_parts (replay_id, account_id, webhook_id, generation, after, remaining)
+  SELECT id, subject.account_id, webhook, subject.generation,
+    CASE WHEN missed THEN least_uuid(subject.disabled_at) ELSE '${LEAST_ID}'::uuid END, total FROM replay;
   UPDATE recoveries SET after = webhook, subscriptions = subscriptions + 1,
     circuits_closed = circuits_closed + CASE WHEN is_closed THEN 1 ELSE 0 END,
     switched_on = switched_on + CASE WHEN effect = 'switched_on' THEN 1 ELSE 0 END,

@@ -76,7 +76,8 @@ export class FakeReplayStore extends ReplayStore {
     const id = randomUUID();
     this.all.push({
       ...{ id, accountId, until: new Date(), ...filter },
-      ...{ state: 'running', total, replayed: 0, createdAt: new Date() },
+      ...{ total, replayed: 0, createdAt: new Date() },
+      state: webhookId === undefined && total === 0 ? 'completed' : 'running',
     });
     return id;
   }

@@ -82,7 +82,7 @@ export abstract class ReplayStore {
   abstract count(accountId: string, filter: ReplayFilter): Promise<ReplayCount>;
 
   /**
-   * Starts a replay of what {@link count} counts as `deliveries`.
+   * Starts a replay of what {@link count} counts as `deliveries`. One of an account that has none is completed at once.
    * @returns its id; undefined if the subscription is off or deleted, or if too many replays of it are
    * running; without a subscription, if too many such replays of the account are running
    */

@@ -20,7 +20,7 @@ import {
   DELIVER_MISSED,
   findWaiting,
 } from './replay-batch.statements.js';
-import { IS_ANY_REPLAYING, type ReplayPart } from './replay-progress.statements.js';
+import type { ReplayPart } from './replay-progress.statements.js';
 import { DAYS_FOUND, findReplayable } from './replay.statements.js';
 
 const OPTIONS = { everyMs: 500, share: 0.25 };
@@ -45,8 +45,6 @@ export class DeliveryReplayer {
   }
 
   private async replay(signal: AbortSignal): Promise<void> {
-    const replaying = await this.database.run(IS_ANY_REPLAYING);
-    if (replaying.length === 0) return;
     const ready = await this.look.next();
     if (ready.length === 0) return;
     const oldest = (await daysOf(this.database.run, 'deliveries')).at(-1) ?? 0;

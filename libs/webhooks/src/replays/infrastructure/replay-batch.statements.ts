@@ -51,10 +51,7 @@ WITH
 -- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
 -- other, whether they are of it alone or of its account.
 job AS MATERIALIZED (
-  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered, now() AS at,
-    @isEnd::boolean AND NOT EXISTS (
-      SELECT FROM replay_parts o WHERE o.replay_id = r.id AND o.webhook_id <> w.id
-    ) AS is_last
+  SELECT r.id, r.states, w.id AS target, w.generation AS present, w.ordered, now() AS at
   FROM replays r JOIN replay_parts p ON p.replay_id = r.id
     JOIN webhooks w ON w.id = p.webhook_id
   WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL
@@ -83,8 +80,9 @@ ended AS (
 )
 UPDATE replays r
 SET replayed = r.replayed + (SELECT count(*) FROM chosen),
-  state = CASE WHEN job.is_last THEN 'completed' ELSE r.state END,
-  completed_at = CASE WHEN job.is_last THEN job.at END
+  parts = r.parts - @isEnd::integer,
+  state = CASE WHEN @isEnd AND r.parts = 1 THEN 'completed' ELSE r.state END,
+  completed_at = CASE WHEN @isEnd AND r.parts = 1 THEN job.at END
 FROM job WHERE r.id = job.id
 RETURNING r.id`;
 

@@ -16,13 +16,13 @@ interface ProgressOf {
 /** A subscription of a replay. */
 export interface ReplayedSubscription extends SendConditions {
   id: string;
-  /** How many of its deliveries the replay has not started yet; null if it has no part or an earlier version started it. */
-  remaining: number | null;
+  /** How many of its deliveries the replay has not started yet. */
+  remaining: number;
 }
 
 /** The subscriptions of a replay that are on: first those in which it has something left to do. */
 export const REPLAYED_SUBSCRIPTIONS = statement<ProgressOf, ReplayedSubscription>(`
-SELECT w.id, p.remaining, ${SEND_CONDITIONS}, ${IS_BEHIND} AS "isBehind"
+SELECT w.id, coalesce(p.remaining, 0) AS remaining, ${SEND_CONDITIONS}, ${IS_BEHIND} AS "isBehind"
 FROM webhooks w JOIN replays r ON r.id = @id
   LEFT JOIN replay_parts p ON p.replay_id = r.id AND p.webhook_id = w.id AND p.generation = w.generation
     AND r.state = 'running'

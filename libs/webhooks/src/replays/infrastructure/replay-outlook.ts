@@ -30,15 +30,16 @@ export async function readOutlook(
   accountId: string,
   replay: Replay,
 ): Promise<SendOutlook> {
-  const { id, webhookId, state, total, replayed } = replay;
+  const { id, webhookId, total, replayed } = replay;
   const subscriptions = await run(REPLAYED_SUBSCRIPTIONS, { id, webhookId, accountId });
   const started = await readStarted(run, subscriptions, replay);
   const [hold] = await run(IS_HOLDING);
   const outlook: SendOutlook = { now: 0, waiting: {} };
-  let left = state === 'running' ? Math.max(total - replayed, 0) : 0;
+  // A replay starts more than it has counted if more are in its states meanwhile.
+  let left = Math.max(total - replayed, 0);
   for (const subscription of subscriptions) {
     const { due = 0, inFlight = 0, retried = 0 } = started.get(subscription.id) ?? {};
-    const remaining = Math.min(remainingOf(subscription, replay), left);
+    const remaining = Math.min(subscription.remaining, left);
     left -= remaining;
     const isHolding = hold?.isHolding === true;
     const { isBehind } = subscription;
@@ -48,14 +49,6 @@ export async function readOutlook(
     addOutlook(outlook, { now: inFlight, waiting: retried === 0 ? {} : { schedule: retried } });
   }
   return outlook;
-}
-
-/**
- * A part of an earlier version does not know it. A replay starts more than it has counted if more are in its states
- * meanwhile.
- */
-function remainingOf({ remaining }: ReplayedSubscription, { webhookId, total, replayed }: Replay) {
-  return Math.max(remaining ?? (webhookId === undefined ? 0 : total - replayed), 0);
 }
 
 async function readStarted(

@@ -37,7 +37,7 @@ export const SUBSCRIPTIONS = statement<
   CountedSubscription
 >(
   `SELECT id, generation, enabled, ${SEND_CONDITIONS},
-     EXISTS (SELECT FROM replay_parts p WHERE p.webhook_id = w.id) AS "isBehind"
+     EXISTS (SELECT FROM replay_parts p WHERE p.account_id = w.account_id AND p.webhook_id = w.id) AS "isBehind"
    FROM webhooks w
    WHERE account_id = @accountId AND (enabled OR NOT @enabledOnly) AND deleted_at IS NULL
      AND (@webhookId::bigint IS NULL OR id = @webhookId) AND id > @after
@@ -77,18 +77,20 @@ interface NewReplay extends Pick<ReplayFilter, 'states'> {
 export const START_REPLAY = statement<NewReplay, { id: string }>(`
 WITH replay AS (
   INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
-    application_id, status, missed, total, after)
+    application_id, status, missed, total, parts, state, completed_at)
   SELECT new_uuid(now(), 1), @webhookId::bigint, @accountId::bigint, @since::timestamptz,
     @until::timestamptz, @states::text[], @event::text, @applicationId::bigint, @status::text,
-    @missed::boolean, @total::integer, @after::uuid
+    @missed::boolean, @total::integer, cardinality(@webhookIds::bigint[]),
+    CASE cardinality(@webhookIds) WHEN 0 THEN 'completed' ELSE 'running' END,
+    CASE cardinality(@webhookIds) WHEN 0 THEN now() END
   WHERE (@webhookId::bigint IS NULL
       OR EXISTS (SELECT FROM webhooks WHERE id = @webhookId AND enabled AND deleted_at IS NULL))
     AND (SELECT count(*) FROM replays WHERE ${IS_ALIKE} AND state = 'running') < ${MAX_RUNNING}
   RETURNING id
 ),
 parts AS (
-  INSERT INTO replay_parts (replay_id, webhook_id, generation, after, remaining)
-  SELECT replay.id, p.webhook_id, p.generation, @after, p.remaining
+  INSERT INTO replay_parts (replay_id, account_id, webhook_id, generation, after, remaining)
+  SELECT replay.id, @accountId, p.webhook_id, p.generation, @after::uuid, p.remaining
   FROM replay,
     unnest(@webhookIds::bigint[], @generations::integer[], @counts::integer[]) AS p(webhook_id, generation, remaining)
 )
