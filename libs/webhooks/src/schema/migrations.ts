@@ -293,4 +293,7 @@ UPDATE replays r SET state = 'completed', completed_at = now()
 WHERE state = 'running' AND NOT EXISTS (SELECT FROM replay_parts WHERE replay_id = r.id);
 `,
   ),
+
+  /** No statement used it, and without it PostgreSQL sets the flag by a HOT update. */
+  migrationOf('NoIndexOfBacklogs1764370000022', 'DROP INDEX webhooks_backlog_idx'),
 ];
