@@ -8,6 +8,8 @@ import type { Site } from './harness/site.js';
 
 const ACCOUNTS = 20;
 const TOP = 10;
+/** There are several kinds of records for each table and index. */
+const MOST_WRITES = 2 * TOP;
 const MIN_WIDTH = 60;
 
 /** The line that the bundler writes above the code of a source. */
@@ -25,8 +27,8 @@ interface Profile {
 export const PROFILED = { shared_preload_libraries: 'pg_stat_statements' };
 
 /**
- * Profiles full load: the top ten of an API and a worker, by package and by function, and of PostgreSQL's statements
- * and Redis' commands.
+ * Profiles full load: the top ten of an API and a worker, by package and by function, of PostgreSQL's statements and
+ * Redis' commands, and of what is written to the log of PostgreSQL (WAL).
  */
 export async function profile(site: Site, { seconds }: Effort): Promise<string> {
   const database = await site.database('profile');
@@ -43,9 +45,14 @@ export async function profile(site: Site, { seconds }: Effort): Promise<string> 
   await database.pool.query('CREATE EXTENSION pg_stat_statements');
   await database.pool.query('SELECT pg_stat_statements_reset()');
   await site.redis.command('CONFIG', 'RESETSTAT');
+  const from = await walPosition(database.pool);
   const { events } = await deployment.saturate(accounts, { seconds });
   await deployment.quiet();
-  const stores = [await statements(database.pool, events), await commands(site.redis, events)];
+  const stores = [
+    await statements(database.pool, events),
+    await commands(site.redis, events),
+    await writes(database.pool, from, events),
+  ];
   await deployment.end();
   return [...['api-1', 'worker-1'].map((name) => tablesOf(site.dir, name)), ...stores].join('\n\n');
 }
@@ -76,15 +83,45 @@ async function commands(redis: RedisStore, events: number): Promise<string> {
   );
 }
 
-/** Its name, its calls per event, and its time per event in µs. */
-type StoreRow = [what: string, calls: number, us: number];
+async function walPosition(pool: Database['pool']): Promise<string> {
+  const { rows } = await pool.query<{ at: string }>('SELECT pg_current_wal_insert_lsn() AS at');
+  return rows[0]!.at;
+}
 
-function storeTable(title: string, rows: readonly StoreRow[]): string {
+/** Records of the WAL by table or index and kind. One that changes two pages counts for both. */
+async function writes(pool: Database['pool'], from: string, events: number): Promise<string> {
+  await pool.query('CREATE EXTENSION pg_walinspect');
+  const { rows } = await pool.query<{ text: string; records: string; bytes: string }>(
+    `SELECT regexp_replace(c.relname, '_[0-9]{8}', '') || ' ' || lower(b.record_type) AS text,
+       count(*) AS records, sum(b.record_length) AS bytes
+     FROM pg_get_wal_block_info($1, $2, false) b JOIN pg_class c ON c.relfilenode = b.relfilenode
+     GROUP BY 1 ORDER BY 3 DESC LIMIT ${String(MOST_WRITES)}`,
+    [from, await walPosition(pool)],
+  );
+  return storeTable(
+    'writes of PostgreSQL',
+    rows.map(({ text, records, bytes }) => [
+      text,
+      Number(records) / events,
+      Number(bytes) / events,
+    ]),
+    ['records', 'bytes'],
+  );
+}
+
+/** Its name, its calls or records per event, and its time in µs or its bytes per event. */
+type StoreRow = [what: string, count: number, cost: number];
+
+function storeTable(
+  title: string,
+  rows: readonly StoreRow[],
+  [count, cost]: [count: string, cost: string] = ['calls', 'µs'],
+): string {
   const line = (cells: readonly [string, string, string]) =>
-    `| ${cells[0].padEnd(MIN_WIDTH)} | ${cells[1].padStart(15)} | ${cells[2].padStart(12)} |`;
-  const shown = rows.map(([what, calls, us]) => line([what, calls.toFixed(3), us.toFixed(1)]));
+    `| ${cells[0].padEnd(MIN_WIDTH)} | ${cells[1].padStart(20)} | ${cells[2].padStart(18)} |`;
+  const shown = rows.map((row) => line([row[0], row[1].toFixed(3), row[2].toFixed(1)]));
   const heads = [
-    line([title, 'calls for an event', 'µs for an event']),
+    line([title, `${count} for an event`, `${cost} for an event`]),
     line(['-'.repeat(MIN_WIDTH), '--:', '--:']),
   ];
   return [...heads, ...shown].join('\n');
