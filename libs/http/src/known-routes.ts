@@ -8,7 +8,8 @@ import { mostSimilar } from './strict-handling.js';
 /** The part of Express' router that matches paths. */
 interface Layer {
   route?: { path: string; methods: Record<string, boolean> };
-  match(path: string): boolean;
+  /** Truthy if the path matches. */
+  match(path: string): unknown;
 }
 type RouteLayer = Required<Layer>;
 
