@@ -217,6 +217,13 @@ it('continues exactly where a killed worker stopped', async () => {
   const progress = async () => (await platform.get(path)).json<Schemas['Recovery']>();
   await eventually(progress, ({ subscriptions }) => subscriptions === 1);
   await killed.kill();
+  // PostgreSQL would go on with a statement that waits for a lock, although its client is gone.
+  const waiting = () =>
+    database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+  await eventually(waiting, ({ length }) => length === 0);
   await holder.end();
   expect(await progress()).toMatchObject({ state: 'running', subscriptions: 1 });
   worker = await workerInProcess(environment);
