@@ -210,7 +210,9 @@ export async function applyRoleSettings(
     } catch (error) {
       if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error;
       const what = `The role ${role} lacks settings that migrate is not allowed to change.`;
-      print(`${what} Ask an administrator to run: ${missing.join('; ')};`);
+      print(`${what} Ask an administrator to run:`);
+      // Each in a line of its own, so that they can be copied or piped into psql.
+      for (const sql of missing) print(`${sql};`);
     }
   }
 }
