@@ -62,13 +62,13 @@ export interface paths {
         };
         /**
          * List subscriptions
-         * @description Those at account level in ascending order of id, or a page of them.
+         * @description All subscriptions at account level by ascending id, or a page of them.
          */
         get: operations["webhooksList"];
         put?: never;
         /**
          * Create a subscription
-         * @description It gets the events of all of the account's applications.
+         * @description It gets the events of all applications of the account.
          */
         post: operations["webhooksCreate"];
         delete?: never;
@@ -86,18 +86,18 @@ export interface paths {
         };
         /**
          * Show a subscription
-         * @description Answers one subscription, and its version as `ETag`.
+         * @description Shows one subscription, with its version as `ETag`.
          */
         get: operations["webhooksShow"];
         /**
          * Update a subscription
-         * @description Changes the fields that are given. Switching off cancels pending deliveries.
+         * @description Changes the given fields. Switching it off cancels its pending deliveries.
          */
         put: operations["webhooksUpdate"];
         post?: never;
         /**
          * Delete a subscription
-         * @description Its pending deliveries are cancelled.
+         * @description This cancels its pending deliveries.
          */
         delete: operations["webhooksDelete"];
         options?: never;
@@ -116,7 +116,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a subscription
-         * @description Its deliveries, those of later events included, are kept as `parked` until it is resumed. Tests are sent all the same. Nothing changes when it is paused already.
+         * @description Its deliveries, including those of later events, are `parked` until it is resumed. Tests are still sent. Pausing it again has no effect.
          */
         post: operations["webhooksPause"];
         delete?: never;
@@ -136,7 +136,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a subscription
-         * @description Parked deliveries are sent, oldest first, but not while its circuit is open or its target has asked for a hold with `Retry-After`. Nothing changes when it is not paused.
+         * @description Sends its parked deliveries, oldest first, but not while its circuit is open or its target has asked for a pause with `Retry-After`. Without a pause, this has no effect.
          */
         post: operations["webhooksResume"];
         delete?: never;
@@ -154,7 +154,7 @@ export interface paths {
         };
         /**
          * Show the signing secret
-         * @description What signatures are verified by: the secret, or the public key of `ed25519`.
+         * @description The key that verifies signatures: the secret, or the public key of `ed25519`.
          */
         get: operations["webhooksShowSecret"];
         put?: never;
@@ -176,7 +176,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret
-         * @description Makes a new secret, or key. The old one signs beside it for 24 hours, but no more than the ten that were replaced last.
+         * @description Creates a new secret or key. The old one also signs for 24 hours; of all replaced ones, the last ten do.
          */
         post: operations["webhooksRotateSecret"];
         delete?: never;
@@ -194,7 +194,7 @@ export interface paths {
         };
         /**
          * List an application's subscriptions
-         * @description Those of one application in ascending order of id, or a page of them.
+         * @description All subscriptions of the application by ascending id, or a page of them.
          */
         get: operations["applicationWebhooksList"];
         put?: never;
@@ -248,7 +248,7 @@ export interface paths {
         put?: never;
         /**
          * Try a filter
-         * @description Says how many of the newest events of its kind the subscription would get with this filter, and shows some. Nothing is changed.
+         * @description Counts how many of the newest events of its kind the subscription would get with this filter, and shows some of them. It changes nothing.
          */
         post: operations["filterPreviewsPreview"];
         delete?: never;
@@ -266,13 +266,13 @@ export interface paths {
         };
         /**
          * List events
-         * @description The caller's events, or for the role `platform` all events; newest first.
+         * @description The caller's events, or all events for the role `platform`; newest first.
          */
         get: operations["eventsList"];
         put?: never;
         /**
          * Report an event
-         * @description For the role `platform`. After the 202 the event cannot be lost. If the outcome is not known, repeat it with the same `id`. A `traceparent` (W3C Trace Context) is continued to the target, where the operator collects traces.
+         * @description For the role `platform`. Once answered with 202, the event cannot be lost. If you get no answer, repeat the request with the same `id`. A `traceparent` (W3C Trace Context) is passed on to the target, if the operator collects traces.
          */
         post: operations["eventsReport"];
         delete?: never;
@@ -292,7 +292,7 @@ export interface paths {
         put?: never;
         /**
          * Report many events
-         * @description For the role `platform`. Each event has a result of its own. Report those whose `code` is `unavailable` again, with the same `id`.
+         * @description For the role `platform`. Each event has its own result. Report events whose `code` is `unavailable` again, with the same `id`.
          */
         post: operations["eventsReportBatch"];
         delete?: never;
@@ -310,7 +310,7 @@ export interface paths {
         };
         /**
          * Show an event
-         * @description The event, who was told of it, and why others were not.
+         * @description The event, its deliveries, and why other subscriptions did not get it.
          */
         get: operations["eventsShow"];
         put?: never;
@@ -330,13 +330,13 @@ export interface paths {
         };
         /**
          * List an event's deliveries
-         * @description All of them, newest first. With the role `platform`, of any account.
+         * @description All of them, newest first. The role `platform` may list those of any account.
          */
         get: operations["eventsDeliveries"];
         put?: never;
         /**
          * Send a missed event
-         * @description Sends the event to a subscription that matches it and was not told of it, because it was created later or was off, for example: to at most 100 such subscriptions.
+         * @description Sends the event to a subscription that matches it but has not got it, for example because it was created later or was off. An event can be sent to at most 100 such subscriptions.
          */
         post: operations["missedEventsDeliver"];
         delete?: never;
@@ -354,7 +354,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description The caller's deliveries, or for the role `platform` all deliveries; newest first.
+         * @description The caller's deliveries, or all deliveries for the role `platform`; newest first.
          */
         get: operations["deliveriesList"];
         put?: never;
@@ -394,7 +394,7 @@ export interface paths {
         };
         /**
          * Show a delivery
-         * @description A delivery and its newest attempts; also after its subscription is gone. With the role `platform`, of any account.
+         * @description A delivery and its newest attempts, even after its subscription was deleted. The role `platform` may show those of any account.
          */
         get: operations["deliveriesShow"];
         put?: never;
@@ -414,7 +414,7 @@ export interface paths {
         };
         /**
          * List a delivery's attempts
-         * @description All of them, in the order in which they were made. With the role `platform`, of any account's delivery.
+         * @description All of them, oldest first. The role `platform` may list those of any account.
          */
         get: operations["deliveriesAttempts"];
         put?: never;
@@ -436,7 +436,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver again
-         * @description Starts a finished delivery anew: the same id, and a full schedule of attempts. At most 20 times in an hour.
+         * @description Restarts a finished delivery with the same id and a full schedule of attempts, at most 20 times per hour.
          */
         post: operations["deliveriesRedeliver"];
         delete?: never;
@@ -456,7 +456,7 @@ export interface paths {
         put?: never;
         /**
          * Send now
-         * @description Tries a waiting delivery at once, even if its subscription is paused, held or has an open circuit. If that fails, its schedule goes on as if nothing had happened. One that is on its way stays so, and a finished one starts anew, as with `redeliver`. At most 20 times in an hour.
+         * @description Tries a waiting delivery at once, even if its subscription is paused or held, or its circuit is open. If that fails, its schedule continues as before. A delivery in flight is not changed, and a finished one is restarted, as with `redeliver`. At most 20 times per hour.
          */
         post: operations["deliveriesSend"];
         delete?: never;
@@ -476,7 +476,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a delivery
-         * @description Gives up a delivery that is not finished. An attempt that is on its way ends and is recorded; if it succeeds, so has the delivery. Nothing changes when it was cancelled so before.
+         * @description Cancels an unfinished delivery. An attempt in flight continues and is recorded; if it succeeds, so does the delivery. Cancelling again has no effect.
          */
         post: operations["deliveriesCancel"];
         delete?: never;
@@ -496,7 +496,7 @@ export interface paths {
         put?: never;
         /**
          * Test a subscription
-         * @description Sends a sample of its own event, once and at once. Answers where to see how it went.
+         * @description Sends a sample of its event at once, in a single attempt. The answer says where to see the result.
          */
         post: operations["deliveriesTest"];
         delete?: never;
@@ -514,7 +514,7 @@ export interface paths {
         };
         /**
          * Show a subscription's statistics
-         * @description Outcomes of the newest attempts, and the backlog. With any parameter, also the history of a time range. It is about ten seconds old, and lacks the last ten seconds of a worker that was killed.
+         * @description Outcomes of the newest attempts, and the backlog. With any parameter, also the history of a time range, which is about ten seconds old and lacks the last ten seconds of a worker that was killed.
          */
         get: operations["deliveriesStats"];
         put?: never;
@@ -556,7 +556,7 @@ export interface paths {
         put?: never;
         /**
          * Replay deliveries
-         * @description Starts finished deliveries of a subscription anew, oldest first: the same ids, a full schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends what the subscription was not told of instead, as if each event were sent by hand. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
+         * @description Restarts finished deliveries of a subscription, oldest first: with the same ids, a full schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends the events that the subscription has missed instead, as if you sent each one by hand. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
          */
         post: operations["replaysStart"];
         delete?: never;
@@ -576,7 +576,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver many again
-         * @description Starts the finished deliveries of the account that the filters select anew, oldest first for each subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
+         * @description Restarts the finished deliveries of the account that match the filters, oldest first for each subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
          */
         post: operations["replaysRedeliver"];
         delete?: never;
@@ -596,7 +596,7 @@ export interface paths {
         put?: never;
         /**
          * Send many now
-         * @description Makes the waiting deliveries of the account that the filters select due at once, with their schedules kept, and starts the finished ones anew, oldest first for each subscription. Those of a subscription that is paused, held or has an open circuit wait until it no longer is. Tests, and deliveries of subscriptions that are off or deleted, are left out. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
+         * @description Makes the pending deliveries of the account that match the filters due at once, without changing their schedules, and restarts the finished ones, oldest first for each subscription. Deliveries of a subscription that is paused or held, or whose circuit is open, wait until that ends. Tests, and deliveries of subscriptions that are off or deleted, are left out. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
          */
         post: operations["replaysSend"];
         delete?: never;
@@ -614,7 +614,7 @@ export interface paths {
         };
         /**
          * Show a replay
-         * @description What it selects and how far it came; also after its subscription is gone.
+         * @description What the replay selects and its progress, even after its subscription was deleted.
          */
         get: operations["replaysShow"];
         put?: never;
@@ -636,7 +636,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a replay
-         * @description Nothing more begins; what has begun goes on. Done again, it changes nothing.
+         * @description No further deliveries are restarted; those already restarted continue. Cancelling again has no effect.
          */
         post: operations["replaysCancel"];
         delete?: never;
@@ -654,7 +654,7 @@ export interface paths {
         };
         /**
          * Open a stream
-         * @description The account's activity as server-sent events, of which at most 5 streams may be open at once. The first event is `open`; everything that happens later is sent: `delivery` (a Delivery, as it is now), `attempt` (an Attempt, and its `deliveryId`), `webhook` (a Webhook that was changed, or whose health has changed), and `interrupted` where events may be missing, so that the lists have to be read again. Many deliveries that change at once, as when their subscription is deleted, are not sent one by one. A client that reconnects within five minutes with the `Last-Event-ID` gets what it has missed. A comment shows at least every 15 seconds that the connection works; a client that does not read is disconnected.
+         * @description The account's activity as server-sent events. An account may have at most 5 open streams. The first event is `open`. Everything that happens after it is sent: `delivery` (the present Delivery), `attempt` (an Attempt with its `deliveryId`), `webhook` (a Webhook that was changed, or whose health has changed), and `interrupted` where events may be missing, so that you have to read the lists again. Many deliveries that change at once, for example when their subscription is deleted, are not sent one by one. A client that reconnects within five minutes with `Last-Event-ID` gets what it has missed. A comment at least every 15 seconds shows that the connection works. A client that does not read is disconnected.
          */
         get: operations["streamOpen"];
         put?: never;
@@ -694,7 +694,7 @@ export interface paths {
         };
         /**
          * List the load by account
-         * @description Which accounts use the installation most. Needs the role `platform`. Answers those that have events, attempts or waiting deliveries, from whole hours, a page at a time. The figures may be 20 seconds old.
+         * @description Which accounts use the installation most. Needs the role `platform`. Lists accounts with events, attempts or pending deliveries in whole hours, a page at a time. The figures may be 20 seconds old.
          */
         get: operations["overviewAccounts"];
         put?: never;
@@ -716,7 +716,7 @@ export interface paths {
         put?: never;
         /**
          * Recover from an outage
-         * @description Undoes what an outage on our own side did to subscriptions between two times. Needs the role `platform`. Of the subscriptions with more attempts that failed without an answer (`dns`, `refused`, `reset`, `timeout`) than with one, by five minutes, it closes the circuits of those that have failed since then, switches on those that were switched off then for their failures, and sends again what became exhausted then by an attempt without an answer. Those that were switched off also get what was cancelled then, and the events that they missed.
+         * @description Undoes what an outage on our own side did to subscriptions between two times. Needs the role `platform`. It covers subscriptions that, within five minutes, had more attempts without a response (`dns`, `refused`, `reset`, `timeout`) than with one. It closes their circuits if they have failed since then, switches on those that the service had switched off for their failures, and sends again the notifications that became exhausted by an attempt without a response. Subscriptions that had been switched off also get the notifications cancelled then, and the events that they missed.
          */
         post: operations["recoveriesStart"];
         delete?: never;
@@ -734,7 +734,7 @@ export interface paths {
         };
         /**
          * Show a recovery
-         * @description What it has done and how far it came. Needs the role `platform`.
+         * @description What it did, and its progress. Needs the role `platform`.
          */
         get: operations["recoveriesShow"];
         put?: never;
@@ -1007,12 +1007,12 @@ export interface components {
              */
             href: string;
             /**
-             * @description Whether it is a repeat, which delivers nothing.
+             * @description Whether the event was already reported, so that nothing is delivered.
              * @example false
              */
             duplicate: boolean;
             /**
-             * @description How many subscriptions are told.
+             * @description How many subscriptions it is delivered to.
              * @example 2
              */
             deliveries: number;
@@ -1026,27 +1026,27 @@ export interface components {
             accountId: number;
             /**
              * Format: uri
-             * @description Its address, which shows its name.
+             * @description The address of its user.
              * @example https://api.example.com/v1/users/83346
              */
             user: string;
             /**
-             * @description Events that were accepted for it.
+             * @description How many events were accepted for it.
              * @example 1204
              */
             reported: number;
             /**
-             * @description Attempts that succeeded.
+             * @description How many attempts succeeded.
              * @example 1198
              */
             delivered: number;
             /**
-             * @description Attempts that failed.
+             * @description How many attempts failed.
              * @example 17
              */
             failed: number;
             /**
-             * @description Its unfinished deliveries now, at most 10,000 of each subscription and day.
+             * @description Its unfinished deliveries now; at most 10,000 of each subscription and day are counted.
              * @example 12
              */
             waiting: number;
@@ -1059,23 +1059,23 @@ export interface components {
         AccountStatistics: {
             /**
              * Format: date-time
-             * @description From this time on.
+             * @description The start of the time range, inclusive.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Until before this time.
+             * @description The end of the time range, exclusive.
              * @example 2026-01-31T12:05:00.000Z
              */
             until: string;
             /**
-             * @description How many attempts began in this time.
+             * @description How many attempts began in the time range.
              * @example 40
              */
             attempts: number;
             /**
-             * @description How many attempts ended how: `2xx` to `5xx`, or the error of one without an answer.
+             * @description The number of attempts by outcome: `2xx` to `5xx`, or the error if there was no response.
              * @example {
              *       "2xx": 38,
              *       "timeout": 2
@@ -1084,7 +1084,7 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
-            /** @description Time until the headers of the target's answer, in ms, within a tenth; absent without answers. */
+            /** @description Time until the response headers, in ms, accurate to 10 %; absent without responses. */
             answerMs?: {
                 /**
                  * @description In ms.
@@ -1103,7 +1103,7 @@ export interface components {
                 p99: number;
             };
             buckets: components["schemas"]["AttemptSummary"][];
-            /** @description The deliveries that are not finished. */
+            /** @description The unfinished deliveries. */
             waiting: {
                 /**
                  * @description How many there are; at most 100,000 are counted.
@@ -1128,7 +1128,7 @@ export interface components {
         };
         ApiShown: {
             /**
-             * @description `host:pid:random`. Attempts of workers are recorded under it.
+             * @description `host:pid:random`. Attempts are recorded with the id of their worker.
              * @example worker-1:7:9f3a51
              */
             id: string;
@@ -1145,22 +1145,22 @@ export interface components {
             startedAt: string;
             /**
              * Format: date-time
-             * @description Its last sign of life, of which there is one every ten seconds.
+             * @description Its last heartbeat. There is one every ten seconds.
              * @example 2026-01-31T12:00:00.000Z
              */
             seenAt: string;
             /**
-             * @description Whether that was at most 35 seconds ago.
+             * @description Whether its last heartbeat was at most 35 seconds ago.
              * @example true
              */
             isAlive: boolean;
             /**
-             * @description What it used of one core, in the ten seconds before.
+             * @description Its share of one core in the ten seconds before, in percent.
              * @example 38
              */
             cpuPercent?: number;
             /**
-             * @description Its resident memory.
+             * @description Its resident memory, in bytes.
              * @example 176000000
              */
             memoryBytes?: number;
@@ -1253,54 +1253,54 @@ export interface components {
              */
             at: string;
             /**
-             * @description Until the headers of the answer, or the failure, in ms.
+             * @description The time until the response headers or the failure, in ms.
              * @example 123
              */
             durationMs: number;
-            /** @description What was sent. Its body is made of the event, `GET /v1/events/{eventId}`. */
+            /** @description The request. Its body contains the event, which `GET /v1/events/{eventId}` shows. */
             request?: components["schemas"]["AttemptRequest"];
-            /** @description How long each part took that took place, in ms. A connection that was kept open is not opened again. */
+            /** @description How long each phase took, in ms. A reused connection has no phases for opening it. */
             phases?: components["schemas"]["AttemptPhases"];
             /**
-             * @description The status of the target's answer, if there was one.
+             * @description The status of the target's response, if there was one.
              * @example 410
              */
             status?: number;
             /**
-             * @description Why there was no answer.
+             * @description Why there was no response.
              *
              *     - `dns`: the name has no address
              *     - `refused`: the connection was refused
-             *     - `reset`: the connection broke
+             *     - `reset`: the connection was closed
              *     - `timeout`: there was no answer in time
              *     - `tls`: the certificate or the handshake failed
-             *     - `blocked`: the address, or the port, is not one that may be called
+             *     - `blocked`: the address or the port may not be called
              *     - `protocol`: the answer was not valid HTTP
              * @example timeout
              * @enum {string}
              */
             error?: "dns" | "refused" | "reset" | "timeout" | "tls" | "blocked" | "protocol";
             /**
-             * @description What failed, if `error` is `tls`, or if a proxy refused.
+             * @description What failed, if `error` is `tls` or a proxy refused the connection.
              *
              *     - `expired`: the certificate has expired, or is not valid yet
-             *     - `name`: the certificate, or the server, is for another name
-             *     - `untrusted`: no trusted authority has issued the certificate, or one of its chain is missing
-             *     - `client_certificate`: the target wants a certificate of the client, which is not sent
-             *     - `protocol`: there is no common version or cipher of TLS, or the target broke off the handshake
+             *     - `name`: the certificate or the server is for another name
+             *     - `untrusted`: no trusted authority issued the certificate, or a certificate of its chain is missing
+             *     - `client_certificate`: the target requires a client certificate, and none is sent
+             *     - `protocol`: there is no common TLS version or cipher, or the target aborted the handshake
              *     - `other`: something else failed in TLS
-             *     - `proxy`: the proxy of the installation answered that it does not reach the target, or may not
+             *     - `proxy`: the proxy of the installation could not reach the target, or refused to
              * @example expired
              * @enum {string}
              */
             detail?: "expired" | "name" | "untrusted" | "client_certificate" | "protocol" | "other" | "proxy";
             /**
-             * @description The address that was called; not one that is not public, where a name led to it.
+             * @description The IP address that was called; absent if a host name resolved to one that is not public.
              * @example 203.0.113.7
              */
             address?: string;
             /**
-             * @description The headers of the target's answer: a text each, or a list of texts where it sent several.
+             * @description The response headers: a string each, or an array of strings if the target sent several.
              * @example {
              *       "content-type": "text/plain"
              *     }
@@ -1309,12 +1309,12 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description The beginning of the answer's body, decompressed and decoded.
+             * @description The beginning of the response body, decompressed and decoded.
              * @example no such hook
              */
             responseBody?: string;
             /**
-             * @description Whether there was more of the body.
+             * @description Whether the response body was longer.
              * @example false
              */
             truncated: boolean;
@@ -1322,23 +1322,23 @@ export interface components {
         AttemptHistory: {
             /**
              * Format: date-time
-             * @description From this time on.
+             * @description The start of the time range, inclusive.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Until before this time.
+             * @description The end of the time range, exclusive.
              * @example 2026-01-31T12:05:00.000Z
              */
             until: string;
             /**
-             * @description How many attempts began in this time.
+             * @description How many attempts began in the time range.
              * @example 40
              */
             attempts: number;
             /**
-             * @description How many attempts ended how: `2xx` to `5xx`, or the error of one without an answer.
+             * @description The number of attempts by outcome: `2xx` to `5xx`, or the error if there was no response.
              * @example {
              *       "2xx": 38,
              *       "timeout": 2
@@ -1347,7 +1347,7 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
-            /** @description Time until the headers of the target's answer, in ms, within a tenth; absent without answers. */
+            /** @description Time until the response headers, in ms, accurate to 10 %; absent without responses. */
             answerMs?: {
                 /**
                  * @description In ms.
@@ -1369,12 +1369,12 @@ export interface components {
         };
         AttemptPhases: {
             /**
-             * @description From the acceptance of the event until the call; for the first attempt.
+             * @description From the acceptance of the event until the call; only for the first attempt.
              * @example 12
              */
             queued?: number;
             /**
-             * @description Resolving the name of the target.
+             * @description Resolving the host name.
              * @example 12
              */
             dns?: number;
@@ -1384,17 +1384,17 @@ export interface components {
              */
             connect?: number;
             /**
-             * @description Agreeing on TLS.
+             * @description The TLS handshake.
              * @example 12
              */
             tls?: number;
             /**
-             * @description From sending the request until the headers of the answer.
+             * @description From sending the request until the response headers.
              * @example 12
              */
             firstByte?: number;
             /**
-             * @description Reading the body of the answer.
+             * @description Reading the response body.
              * @example 12
              */
             body?: number;
@@ -1403,12 +1403,12 @@ export interface components {
             /** @example POST */
             method: string;
             /**
-             * @description The URL that was sent, in the normal form of URLs; user information is shown as `***`.
+             * @description The requested URL, normalized; user information is shown as `***`.
              * @example https://hooks.example.com/switchhook
              */
             url: string;
             /**
-             * @description Its headers, besides those of the connection and `Accept-Encoding: identity`. Values of the subscription's own headers are shown as `***`.
+             * @description Its headers, except those of the connection and `Accept-Encoding: identity`. Values of the subscription's own headers are shown as `***`.
              * @example {
              *       "webhook-id": "019a0b1c-2d3e-7f40-8a51-b26c73d84e95"
              *     }
@@ -1420,23 +1420,23 @@ export interface components {
         AttemptSummary: {
             /**
              * Format: date-time
-             * @description From this time on.
+             * @description The start of the time range, inclusive.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Until before this time.
+             * @description The end of the time range, exclusive.
              * @example 2026-01-31T12:05:00.000Z
              */
             until: string;
             /**
-             * @description How many attempts began in this time.
+             * @description How many attempts began in the time range.
              * @example 40
              */
             attempts: number;
             /**
-             * @description How many attempts ended how: `2xx` to `5xx`, or the error of one without an answer.
+             * @description The number of attempts by outcome: `2xx` to `5xx`, or the error if there was no response.
              * @example {
              *       "2xx": 38,
              *       "timeout": 2
@@ -1445,7 +1445,7 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
-            /** @description Time until the headers of the target's answer, in ms, within a tenth; absent without answers. */
+            /** @description Time until the response headers, in ms, accurate to 10 %; absent without responses. */
             answerMs?: {
                 /**
                  * @description In ms.
@@ -1528,7 +1528,7 @@ export interface components {
         };
         BatchResult: {
             /**
-             * @description One for each event, in order.
+             * @description One result for each event, in the same order.
              * @example [
              *       {
              *         "id": "019a0b1c-2d3c-7a10-9c77-04d6f1e2b388",
@@ -1565,7 +1565,7 @@ export interface components {
              */
             id: number;
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         CreateApplication: {
             /**
              * @description How the application is driven. By default scripting. Must be one of scripting, webapi, in whatever case.
@@ -1598,7 +1598,7 @@ export interface components {
              */
             voiceUrl?: string | null;
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         CreateCredential: {
             /**
              * Format: date-time
@@ -1612,7 +1612,7 @@ export interface components {
              */
             password?: string | null;
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         CreateEnvironment: {
             /**
              * @description Whether its applications are billed.
@@ -1636,7 +1636,7 @@ export interface components {
              */
             type: "development" | "production" | "special";
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         CreateUser: {
             /**
              * @description Without it, the service generates a password and shows it only in this answer. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
@@ -1656,20 +1656,20 @@ export interface components {
              */
             username: string;
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         CreateWebhook: {
             /**
-             * @description When false, nothing is sent. True at first.
+             * @description When false, nothing is sent. True by default.
              * @example true
              */
             enabled?: boolean | null;
             /**
-             * @description The kind of events that it is for. Notices are about other subscriptions of the account or, for a subscription of an application, of that application: `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off). Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
+             * @description The kind of event that it is for. Notices are about other subscriptions of the account or, for a subscription of an application, of that application: `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off). Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
+             * @description Which of these events it is for: conditions on the event's `data`. All of them must hold. There are at most 10 members. The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. A condition that cannot be evaluated does not match: its member is missing or has another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -1694,27 +1694,27 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt. Must be at least 1.
+             * @description The most calls in flight, over all workers, up to what the installation allows for one subscription. Notifications beyond it wait without using up an attempt. Must be at least 1.
              * @example 2
              */
             maxConcurrent?: number | null;
             /**
-             * @description The most notifications in a second, over all workers: on average, with bursts of 10 % more. What exceeds it waits, and uses up no attempt. Must be from 1 to 1000.
+             * @description The most notifications per second, over all workers: on average, with bursts of 10 % more. Notifications beyond it wait without using up an attempt. Must be from 1 to 1000.
              * @example 10
              */
             maxPerSecond?: number | null;
             /**
-             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
+             * @description A label for people. Notifications contain it, too. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Billing
              */
             name?: string | null;
             /**
-             * @description When true, notifications are sent one at a time, in the order in which their events were accepted. One that fails holds those behind it until it has succeeded or is finished.
+             * @description When true, notifications are sent one at a time, in the order in which their events were accepted. A failed one holds back those behind it until it has succeeded or finished.
              * @example true
              */
             ordered?: boolean | null;
             /**
-             * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object.
+             * @description Free-form data that notifications contain exactly as it was sent. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object.
              * @example {
              *       "order": 4711,
              *       "tags": [
@@ -1726,12 +1726,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description What the events are about; `all` covers kinds of later versions, too. Notices about subscriptions need `all`. Must be a comma-separated list of call, sms, transcription, or all.
+             * @description What the events are about; `all` includes kinds that later versions add. Notices about subscriptions need `all`. Must be a comma-separated list of call, sms, transcription, or all.
              * @example call,sms
              */
             resource: string;
             /**
-             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both; `{}` is no policy. An empty array counts as an empty object.
+             * @description Replaces the configured retries, from the next attempt on. It must have `schedule`, `timeoutMs` or both; `{}` means no policy. An empty array counts as an empty object.
              * @example {
              *       "schedule": [
              *         10,
@@ -1763,7 +1763,7 @@ export interface components {
              */
             signature?: components["schemas"]["Signature"];
             /**
-             * @description Where the notifications are posted to. User information in it is sent as Basic. Must carry its user information, for which *** only stands when shown. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must not name an address that is not public. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
+             * @description The URL to which notifications are posted. User information in it is sent as Basic authentication. Must carry its user information, for which *** only stands when shown. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must not name an address that is not public. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
@@ -1881,7 +1881,7 @@ export interface components {
              */
             message: string;
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         DeliverRequest: {
             /**
              * @description The subscription to send the event to. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
@@ -1904,12 +1904,12 @@ export interface components {
             href: string;
             /**
              * Format: uuid
-             * @description The event that is told of.
+             * @description The event that it delivers.
              * @example 019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             eventId: string;
             /**
-             * @description The subscription that is told.
+             * @description The subscription that it delivers to.
              * @example 4711
              */
             webhookId: string;
@@ -1929,12 +1929,12 @@ export interface components {
              */
             applicationId?: string;
             /**
-             * @description The producer's key of the event, if it has one.
+             * @description The event's key from its producer, if it has one.
              * @example cdr-8c1f3a
              */
             producerId?: string;
             /**
-             * @description As the subscription has it now; user information is shown as `***`.
+             * @description The present target of the subscription; user information is shown as `***`.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
@@ -1958,16 +1958,16 @@ export interface components {
              * @example 1
              */
             attempts: number;
-            /** @description How the last of them ended. */
+            /** @description How the last attempt ended. */
             lastAttempt?: components["schemas"]["LastAttempt"];
             /**
              * Format: date-time
-             * @description When it is tried next, while it is pending, not paused, and no attempt is on its way. A time in the past: it is due, and waits for the pace of its subscription or for a free slot.
+             * @description When the next attempt is due, while the delivery is pending, not paused, and not in flight. If the time has passed, it waits for a limit of its subscription or for a free slot.
              * @example 2026-01-31T12:00:00.000Z
              */
             nextAttemptAt?: string;
             /**
-             * @description What it waits for, if that is not its target, its schedule or its subscription. `hold`: our own network reaches no target. It is sent once that has ended, and no attempt is used up.
+             * @description What it waits for besides its target, its schedule and its subscription. `hold`: our own network reaches no target. It is sent when that ends, and uses up no attempt.
              * @example hold
              * @enum {string}
              */
@@ -1980,17 +1980,17 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it ended.
+             * @description When it finished.
              * @example 2026-01-31T12:00:00.000Z
              */
             completedAt?: string;
             /**
-             * @description Whether it was asked for as a test.
+             * @description Whether it is a test.
              * @example false
              */
             test: boolean;
             /**
-             * @description The body that its target gets, with the subscription's present `name` and `payload`; only with `include=notification`.
+             * @description The body that the target gets, with the present `name` and `payload` of the subscription; only with `include=notification`.
              * @example {
              *       "id": "019a0b1c-2d3e-7f40-8a51-b26c73d84e95",
              *       "data": {
@@ -2003,9 +2003,9 @@ export interface components {
             };
         };
         /**
-         * @description How a delivery stands.
+         * @description The state of a delivery.
          *
-         *     - `pending`: under way, or waiting for its next attempt
+         *     - `pending`: in flight, or waiting for its next attempt
          *     - `succeeded`: the target answered 2xx
          *     - `exhausted`: given up
          *     - `cancelled`: its subscription was switched off or deleted, or its customer cancelled it
@@ -2016,12 +2016,12 @@ export interface components {
         DeliveryState: "pending" | "succeeded" | "exhausted" | "cancelled" | "parked";
         DeliveryStatistics: {
             /**
-             * @description How many attempts this is about: the newest, 1,000 at most.
+             * @description How many attempts were evaluated: the newest, at most 1,000.
              * @example 40
              */
             attempts: number;
             /**
-             * @description How many attempts ended how: `2xx` to `5xx`, or the error of one without an answer.
+             * @description The number of attempts by outcome: `2xx` to `5xx`, or the error if there was no response.
              * @example {
              *       "2xx": 38,
              *       "timeout": 2
@@ -2035,7 +2035,7 @@ export interface components {
              * @example 0.95
              */
             successRate?: number;
-            /** @description Time until the headers of the target's answer, in ms; absent without answers. */
+            /** @description Time until the response headers, in ms; absent without responses. */
             answerMs?: {
                 /**
                  * @description In ms.
@@ -2048,7 +2048,7 @@ export interface components {
                  */
                 p95: number;
             };
-            /** @description The deliveries that are not finished. */
+            /** @description The unfinished deliveries. */
             waiting: {
                 /**
                  * @description How many there are; at most 100,000 are counted.
@@ -2079,12 +2079,12 @@ export interface components {
             href: string;
             /**
              * Format: uuid
-             * @description The event that is told of.
+             * @description The event that it delivers.
              * @example 019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             eventId: string;
             /**
-             * @description The subscription that is told.
+             * @description The subscription that it delivers to.
              * @example 4711
              */
             webhookId: string;
@@ -2104,12 +2104,12 @@ export interface components {
              */
             applicationId?: string;
             /**
-             * @description The producer's key of the event, if it has one.
+             * @description The event's key from its producer, if it has one.
              * @example cdr-8c1f3a
              */
             producerId?: string;
             /**
-             * @description As the subscription has it now; user information is shown as `***`.
+             * @description The present target of the subscription; user information is shown as `***`.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
@@ -2133,16 +2133,16 @@ export interface components {
              * @example 1
              */
             attempts: number;
-            /** @description How the last of them ended. */
+            /** @description How the last attempt ended. */
             lastAttempt?: components["schemas"]["LastAttempt"];
             /**
              * Format: date-time
-             * @description When it is tried next, while it is pending, not paused, and no attempt is on its way. A time in the past: it is due, and waits for the pace of its subscription or for a free slot.
+             * @description When the next attempt is due, while the delivery is pending, not paused, and not in flight. If the time has passed, it waits for a limit of its subscription or for a free slot.
              * @example 2026-01-31T12:00:00.000Z
              */
             nextAttemptAt?: string;
             /**
-             * @description What it waits for, if that is not its target, its schedule or its subscription. `hold`: our own network reaches no target. It is sent once that has ended, and no attempt is used up.
+             * @description What it waits for besides its target, its schedule and its subscription. `hold`: our own network reaches no target. It is sent when that ends, and uses up no attempt.
              * @example hold
              * @enum {string}
              */
@@ -2155,17 +2155,17 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it ended.
+             * @description When it finished.
              * @example 2026-01-31T12:00:00.000Z
              */
             completedAt?: string;
             /**
-             * @description Whether it was asked for as a test.
+             * @description Whether it is a test.
              * @example false
              */
             test: boolean;
             /**
-             * @description The body that its target gets, with the subscription's present `name` and `payload`; only with `include=notification`.
+             * @description The body that the target gets, with the present `name` and `payload` of the subscription; only with `include=notification`.
              * @example {
              *       "id": "019a0b1c-2d3e-7f40-8a51-b26c73d84e95",
              *       "data": {
@@ -2176,7 +2176,7 @@ export interface components {
             notification?: {
                 [key: string]: unknown;
             };
-            /** @description The newest 100 attempts, in the order in which they were made. */
+            /** @description The newest 100 attempts, oldest first. */
             attemptLog: components["schemas"]["Attempt"][];
         };
         Environment: {
@@ -2233,7 +2233,7 @@ export interface components {
             resource: string;
             /**
              * Format: int64
-             * @description The account that it happened to. An integer.
+             * @description The account to which it happened. An integer.
              * @example 83346
              */
             accountId: number;
@@ -2260,7 +2260,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description As it was sent; only with `include=data`.
+             * @description Exactly as it was reported; only with `include=data`.
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -2275,7 +2275,7 @@ export interface components {
             events: components["schemas"]["ReportedEvent"][];
         };
         /**
-         * @description A kind of events.
+         * @description A kind of event.
          * @example cdrCreated
          * @enum {string}
          */
@@ -2305,7 +2305,7 @@ export interface components {
             resource: string;
             /**
              * Format: int64
-             * @description The account that it happened to. An integer.
+             * @description The account to which it happened. An integer.
              * @example 83346
              */
             accountId: number;
@@ -2332,7 +2332,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description As it was sent.
+             * @description Exactly as it was reported.
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -2341,12 +2341,12 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
-            /** @description Who was told, and how: the newest 100 deliveries. */
+            /** @description The newest 100 deliveries of the event. */
             deliveries: components["schemas"]["Delivery"][];
-            /** @description The subscriptions that could have been told, and were not: at account level, and of the event's own application. Those of other applications are not listed. */
+            /** @description Subscriptions that did not get the event: those at account level, and those of the event's application. Those of other applications are not listed. */
             unmatched: components["schemas"]["Unmatched"][];
         };
-        /** @description Of an accepted event, `id`, `href`, `duplicate` and `deliveries`; of any other, `error` and `code`. */
+        /** @description An accepted event has `id`, `href`, `duplicate` and `deliveries`; any other has `error` and `code`. */
         EventResult: {
             /**
              * Format: uuid
@@ -2361,22 +2361,22 @@ export interface components {
              */
             href?: string;
             /**
-             * @description Whether it is a repeat, which delivers nothing.
+             * @description Whether the event was already reported, so that nothing is delivered.
              * @example false
              */
             duplicate?: boolean;
             /**
-             * @description How many subscriptions are told.
+             * @description How many subscriptions it is delivered to.
              * @example 2
              */
             deliveries?: number;
             /**
-             * @description What is wrong, in words.
+             * @description A description of the error.
              * @example data is required.
              */
             error?: string;
             /**
-             * @description The kind of error: after `unavailable`, report the event again; after `internal_error`, at growing intervals.
+             * @description The kind of error. After `unavailable`, report the event again; after `internal_error`, do so at growing intervals.
              * @example validation_failed
              * @enum {string}
              */
@@ -2401,19 +2401,19 @@ export interface components {
              */
             targetUrl: string;
             /**
-             * @description Failed attempts in a row, ten at most.
+             * @description Consecutive failed attempts; at most ten are counted.
              * @example 10
              */
             failures: number;
             /**
              * Format: date-time
-             * @description When the first of them was.
+             * @description When the first of them failed.
              * @example 2026-01-31T12:00:00.000Z
              */
             failingSince: string;
             /**
              * Format: date-time
-             * @description Nothing is sent until then.
+             * @description Nothing but tests is sent before this time.
              * @example 2026-01-31T12:00:00.000Z
              */
             openUntil?: string;
@@ -2471,10 +2471,10 @@ export interface components {
             /** @description The newest ones that match, ten at most. */
             examples: components["schemas"]["Event"][];
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         FilterPreviewRequest: {
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
+             * @description Which of these events it is for: conditions on the event's `data`. All of them must hold. There are at most 10 members. The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. A condition that cannot be evaluated does not match: its member is missing or has another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -2498,39 +2498,39 @@ export interface components {
              */
             at: string;
             /**
-             * @description Until the headers of the answer, or the failure, in ms.
+             * @description The time until the response headers or the failure, in ms.
              * @example 123
              */
             durationMs: number;
             /**
-             * @description The status of the target's answer, if there was one.
+             * @description The status of the target's response, if there was one.
              * @example 410
              */
             status?: number;
             /**
-             * @description Why there was no answer.
+             * @description Why there was no response.
              *
              *     - `dns`: the name has no address
              *     - `refused`: the connection was refused
-             *     - `reset`: the connection broke
+             *     - `reset`: the connection was closed
              *     - `timeout`: there was no answer in time
              *     - `tls`: the certificate or the handshake failed
-             *     - `blocked`: the address, or the port, is not one that may be called
+             *     - `blocked`: the address or the port may not be called
              *     - `protocol`: the answer was not valid HTTP
              * @example timeout
              * @enum {string}
              */
             error?: "dns" | "refused" | "reset" | "timeout" | "tls" | "blocked" | "protocol";
             /**
-             * @description What failed, if `error` is `tls`, or if a proxy refused.
+             * @description What failed, if `error` is `tls` or a proxy refused the connection.
              *
              *     - `expired`: the certificate has expired, or is not valid yet
-             *     - `name`: the certificate, or the server, is for another name
-             *     - `untrusted`: no trusted authority has issued the certificate, or one of its chain is missing
-             *     - `client_certificate`: the target wants a certificate of the client, which is not sent
-             *     - `protocol`: there is no common version or cipher of TLS, or the target broke off the handshake
+             *     - `name`: the certificate or the server is for another name
+             *     - `untrusted`: no trusted authority issued the certificate, or a certificate of its chain is missing
+             *     - `client_certificate`: the target requires a client certificate, and none is sent
+             *     - `protocol`: there is no common TLS version or cipher, or the target aborted the handshake
              *     - `other`: something else failed in TLS
-             *     - `proxy`: the proxy of the installation answered that it does not reach the target, or may not
+             *     - `proxy`: the proxy of the installation could not reach the target, or refused to
              * @example expired
              * @enum {string}
              */
@@ -2544,7 +2544,7 @@ export interface components {
              */
             status: "up";
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         Login: {
             /**
              * @description The password.
@@ -2574,7 +2574,7 @@ export interface components {
              */
             targetUrl: string;
             /**
-             * @description How many notifications were `exhausted` in the last 24 hours, or cancelled by the service.
+             * @description How many notifications ended as `exhausted`, or were cancelled by the service, in the last 24 hours.
              * @example 15
              */
             lost: number;
@@ -2608,7 +2608,7 @@ export interface components {
              */
             resource: string;
             /**
-             * @description The account that it happened to.
+             * @description The account to which it happened.
              * @example 83346
              */
             accountId: string;
@@ -2624,7 +2624,7 @@ export interface components {
              */
             timestamp: string;
             /**
-             * @description `true` on a test; else absent.
+             * @description `true` for a test; otherwise absent.
              * @example true
              */
             test?: boolean;
@@ -2658,17 +2658,17 @@ export interface components {
              */
             pending: number;
             /**
-             * @description How long the oldest due delivery that no worker and no queue has is due, in seconds.
+             * @description How long the oldest due delivery has been due that neither a worker nor a queue has, in seconds.
              * @example 1
              */
             oldestDueS?: number;
             /**
-             * @description Deliveries whose lease ended without an outcome, and that no worker has claimed since.
+             * @description Deliveries whose lease ended without an outcome, and that no worker has claimed since then.
              * @example 0
              */
             expiredClaims: number;
             /**
-             * @description Among how many pending deliveries `expiredClaims` were counted: the first 10,000 of each day.
+             * @description How many pending deliveries `expiredClaims` covers: the first 10,000 of each day.
              * @example 12
              */
             lookedAt: number;
@@ -2686,13 +2686,13 @@ export interface components {
                 days: number;
                 /**
                  * Format: date
-                 * @description The day whose data goes next.
+                 * @description The day whose data is deleted next.
                  * @example 2026-01-01
                  */
                 nextDay?: string;
                 /**
                  * Format: date-time
-                 * @description From when on.
+                 * @description The earliest time at which it is deleted.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 nextAt?: string;
@@ -2702,7 +2702,7 @@ export interface components {
             /** @description The 20 subscriptions that have lost the most notifications in the last 24 hours. */
             losing: components["schemas"]["LosingSubscription"][];
             /**
-             * @description The database's newest migration.
+             * @description The newest migration of the database.
              * @example Webhooks1763700000004
              */
             schemaVersion: string;
@@ -2715,17 +2715,17 @@ export interface components {
              */
             day: string;
             /**
-             * @description Bytes of events, with indexes.
+             * @description Bytes of events, including indexes.
              * @example 8192
              */
             events: number;
             /**
-             * @description Bytes of deliveries, with indexes.
+             * @description Bytes of deliveries, including indexes.
              * @example 8192
              */
             deliveries: number;
             /**
-             * @description Bytes of attempts, with indexes.
+             * @description Bytes of attempts, including indexes.
              * @example 8192
              */
             attempts: number;
@@ -2778,7 +2778,7 @@ export interface components {
         };
         QueueShown: {
             /**
-             * @description Jobs that wait, of up to ten deliveries each.
+             * @description Waiting jobs, of up to ten deliveries each.
              * @example 0
              */
             waiting: number;
@@ -2831,10 +2831,10 @@ export interface components {
              */
             hold?: "resources" | "proxy" | "resolver" | "network" | "unreachable";
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         RecoverRequest: {
             /**
-             * @description Only counts what would be done.
+             * @description Only counts, and changes nothing.
              * @default false
              * @example false
              */
@@ -2847,7 +2847,7 @@ export interface components {
             since: string;
             /**
              * Format: date-time
-             * @description When it had ended. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description When the outage had ended. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             until: string;
@@ -2873,47 +2873,47 @@ export interface components {
             since: string;
             /**
              * Format: date-time
-             * @description When it had ended.
+             * @description When the outage had ended.
              * @example 2026-01-31T12:00:00.000Z
              */
             until: string;
             /**
-             * @description How it stands.
+             * @description The state of the recovery.
              *
-             *     - `running`: it looks for subscriptions, or their deliveries are being sent again
-             *     - `completed`: all subscriptions were recovered, and all of their deliveries have begun anew
+             *     - `running`: it is looking for subscriptions, or their deliveries are being sent again
+             *     - `completed`: all subscriptions were recovered, and all of their deliveries were restarted
              * @example running
              * @enum {string}
              */
             state: "running" | "completed";
             /**
-             * @description Subscriptions that are recovered: changed, or sent deliveries again.
+             * @description How many subscriptions were changed or get deliveries again.
              * @example 14
              */
             subscriptions: number;
             /**
-             * @description How many of them had an open circuit, which is closed.
+             * @description How many of them had an open circuit that was closed.
              * @example 9
              */
             circuitsClosed: number;
             /**
-             * @description How many of them had been switched off, and are on again.
+             * @description How many of them were switched on again.
              * @example 1
              */
             switchedOn: number;
             /**
-             * @description How many deliveries are sent again, with the events that were missed by subscriptions while they were off.
+             * @description How many deliveries are sent again, including events that subscriptions missed while they were off.
              * @example 312
              */
             deliveries: number;
             /**
-             * @description How many of the deliveries have begun anew so far.
+             * @description How many of the deliveries were restarted so far.
              * @example 200
              */
             sent: number;
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When the recovery was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
@@ -2926,68 +2926,68 @@ export interface components {
         };
         RecoveryCount: {
             /**
-             * @description Subscriptions that are recovered: changed, or sent deliveries again.
+             * @description How many subscriptions were changed or get deliveries again.
              * @example 14
              */
             subscriptions: number;
             /**
-             * @description How many of them had an open circuit, which is closed.
+             * @description How many of them had an open circuit that was closed.
              * @example 9
              */
             circuitsClosed: number;
             /**
-             * @description How many of them had been switched off, and are on again.
+             * @description How many of them were switched on again.
              * @example 1
              */
             switchedOn: number;
             /**
-             * @description How many deliveries are sent again, with the events that were missed by subscriptions while they were off.
+             * @description How many deliveries are sent again, including events that subscriptions missed while they were off.
              * @example 312
              */
             deliveries: number;
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         RedeliverRequest: {
             /**
-             * @description Those of events of this application. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description Only deliveries of events of this application. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 5080983
              */
             applicationId?: string | null;
             /**
-             * @description Only counts them.
+             * @description Only counts, and sends nothing.
              * @default false
              * @example false
              */
             dryRun?: boolean | null;
             /**
-             * @description Those of events of this kind.
+             * @description Only deliveries of events of this kind.
              * @example cdrCreated
              */
             event?: components["schemas"]["EventKind"];
             /**
              * Format: date-time
-             * @description Those that were made at or after that. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The start of the time range in which deliveries were created, inclusive. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
-             * @description Those in this state; by default those that are exhausted or cancelled.
+             * @description Only deliveries in this state; by default exhausted and cancelled ones.
              * @example exhausted
              */
             state?: components["schemas"]["ReplayableState"];
             /**
-             * @description Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, an error, or `failed` for all but 2xx.
+             * @description Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an error, or `failed` for all but 2xx.
              * @example 5xx
              */
             status?: string | null;
             /**
              * Format: date-time
-             * @description Those that were made before that; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The end of that time range, exclusive; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             until?: string | null;
             /**
-             * @description Those of this subscription; by default of all of the account. Those of a subscription that is off or deleted are left out. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description Only deliveries to this subscription; by default to all of the account. Deliveries to subscriptions that are off or deleted are left out. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 4711
              */
             webhookId?: string | null;
@@ -3006,68 +3006,68 @@ export interface components {
              */
             href: string;
             /**
-             * @description The only subscription that is told again; without it, all of the account.
+             * @description The only subscription that is replayed; absent for all subscriptions of the account.
              * @example 4711
              */
             webhookId?: string;
             /**
              * Format: date-time
-             * @description Deliveries that were made at or after that.
+             * @description The start of the time range in which deliveries were created, inclusive.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Deliveries that were made before that.
+             * @description The end of that time range, exclusive.
              * @example 2026-01-31T12:00:00.000Z
              */
             until: string;
             states: components["schemas"]["SendableState"][];
             /**
-             * @description Always `true`: it sends events that the subscription has missed.
+             * @description Always `true`: the replay sends events that the subscription has missed.
              * @example true
              */
             missed?: boolean;
             event?: components["schemas"]["EventKind"];
             /**
-             * @description Deliveries of events of this application.
+             * @description Only deliveries for events of this application.
              * @example 5080983
              */
             applicationId?: string;
             /**
-             * @description Deliveries with this result of the last attempt.
+             * @description Only deliveries whose last attempt had this result.
              * @example 5xx
              */
             status?: string;
             /**
-             * @description How it stands.
+             * @description The state of the replay.
              *
-             *     - `running`: deliveries begin anew or are sent now, or wait for the target or for an earlier replay
-             *     - `completed`: every one of them has begun anew or was sent now; those of a subscription that was switched off meanwhile are left out
-             *     - `cancelled`: it was cancelled, or the one subscription that it is of was switched off or deleted
+             *     - `running`: deliveries are being restarted or sent, or wait for their target or an earlier replay
+             *     - `completed`: every delivery was restarted or sent, except those of subscriptions that were switched off meanwhile
+             *     - `cancelled`: it was cancelled, or its subscription was switched off or deleted
              * @example running
              * @enum {string}
              */
             state: "running" | "completed" | "cancelled";
             /**
-             * @description How many deliveries there were when it was asked for.
+             * @description How many deliveries matched when the replay was created.
              * @example 312
              */
             total: number;
             /**
-             * @description How many have begun anew or were sent now: more than total if others in the time range ended meanwhile.
+             * @description How many were restarted or sent so far: more than `total` if others in the time range ended meanwhile.
              * @example 200
              */
             replayed: number;
             /**
-             * @description Of its deliveries that have not ended, how many are sent at once or are under way. It looks at 100 subscriptions and 10,000 waiting deliveries at most.
+             * @description How many of its unfinished deliveries are in flight or sent at once. At most 100 subscriptions and 10,000 pending deliveries are counted.
              * @example 12
              */
             now: number;
             waiting: components["schemas"]["WaitingDeliveries"];
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When the replay was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
@@ -3085,13 +3085,13 @@ export interface components {
              */
             deliveries: number;
             /**
-             * @description How many of them are sent at once, as fast as their targets take them.
+             * @description How many of them are sent at once, as fast as their targets accept them.
              * @example 287
              */
             now: number;
             waiting: components["schemas"]["WaitingDeliveries"];
             /**
-             * @description How many others are selected, but left out because their subscriptions are off.
+             * @description How many other deliveries match, but are left out because their subscriptions are off.
              * @example 12
              */
             leftOut: number;
@@ -3103,28 +3103,28 @@ export interface components {
                 off?: number;
             };
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         ReplayRequest: {
             /**
-             * @description Only counts them.
+             * @description Only counts, and sends nothing.
              * @default false
              * @example false
              */
             dryRun?: boolean | null;
             /**
-             * @description Instead of deliveries, sends the events that the subscription is for, as it is now, and has no delivery of: for the first time, so without the header `webhook-replayed`. `since` and `until` are about the events, from 30 days before the subscription was created.
+             * @description Sends events instead of deliveries: those that match the present subscription, and were not delivered to it. They are sent for the first time, so without the header `webhook-replayed`. `since` and `until` apply to the events, from 30 days before the creation of the subscription on.
              * @default false
              * @example false
              */
             missed?: boolean | null;
             /**
              * Format: date-time
-             * @description Those that were made at or after that. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The start of the time range in which deliveries were created, inclusive. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
-             * @description Those in one of these states. Must not be given with missed, because what was missed has no delivery.
+             * @description Only deliveries in one of these states. Must not be given with missed, because missed events have no delivery.
              * @default [
              *       "exhausted",
              *       "cancelled"
@@ -3136,7 +3136,7 @@ export interface components {
             states?: components["schemas"]["ReplayableState"][] | null;
             /**
              * Format: date-time
-             * @description Those that were made before that; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The end of that time range, exclusive; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             until?: string | null;
@@ -3147,7 +3147,7 @@ export interface components {
          * @enum {string}
          */
         ReplayableState: "succeeded" | "exhausted" | "cancelled";
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         ReportedEvent: {
             /**
              * @description The producer's key, unique per account and `event`: a repeat delivers nothing. It must not contain U+0000 or lone surrogates.
@@ -3165,7 +3165,7 @@ export interface components {
              */
             resource: components["schemas"]["Resource"];
             /**
-             * @description The application that it happened to, also after its deletion. Either this or `accountId` is required. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string. An integer is accepted, too.
+             * @description The application to which it happened, even if that was deleted. Either this or `accountId` is required. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string. An integer is accepted, too.
              * @example 5080983
              */
             applicationId?: string | null;
@@ -3176,12 +3176,12 @@ export interface components {
             accountId?: string | null;
             /**
              * Format: date-time
-             * @description When it happened; else the time of acceptance. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description When it happened; by default the time of acceptance. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             occurredAt?: string | null;
             /**
-             * @description What happened; delivered byte for byte as it was sent. It must have at most 131072 bytes of text. An empty array counts as an empty object.
+             * @description What happened. It is delivered byte for byte as it was sent. It must have at most 131072 bytes of text. An empty array counts as an empty object.
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -3214,48 +3214,48 @@ export interface components {
              */
             timeoutMs?: number;
         };
-        /** @description `null` stands for a member that is not given. */
+        /** @description `null` means that a member is not given. */
         SendRequest: {
             /**
-             * @description Those of events of this application. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description Only deliveries of events of this application. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 5080983
              */
             applicationId?: string | null;
             /**
-             * @description Only counts them.
+             * @description Only counts, and sends nothing.
              * @default false
              * @example false
              */
             dryRun?: boolean | null;
             /**
-             * @description Those of events of this kind.
+             * @description Only deliveries of events of this kind.
              * @example cdrCreated
              */
             event?: components["schemas"]["EventKind"];
             /**
              * Format: date-time
-             * @description Those that were made at or after that. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The start of the time range in which deliveries were created, inclusive. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
-             * @description Those in this state, where `pending` includes parked ones; by default those that are pending, exhausted or cancelled.
+             * @description Only deliveries in this state, where `pending` includes parked ones; by default pending, exhausted and cancelled ones.
              * @example pending
              */
             state?: components["schemas"]["SendableState"];
             /**
-             * @description Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, an error, or `failed` for all but 2xx.
+             * @description Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an error, or `failed` for all but 2xx.
              * @example 5xx
              */
             status?: string | null;
             /**
              * Format: date-time
-             * @description Those that were made before that; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The end of that time range, exclusive; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             until?: string | null;
             /**
-             * @description Those of this subscription; by default of all of the account. Those of a subscription that is off or deleted are left out. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description Only deliveries to this subscription; by default to all of the account. Deliveries to subscriptions that are off or deleted are left out. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 4711
              */
             webhookId?: string | null;
@@ -3316,14 +3316,14 @@ export interface components {
              */
             webhookId: string;
             /**
-             * @description Why, judged by the subscription as it is now: the first of these.
+             * @description The first of these reasons that applies to the present subscription.
              *
-             *     - `other_event`: it is for another kind of events
+             *     - `other_event`: it is for another kind of event
              *     - `other_resource`: it is for other resources
-             *     - `created_later`: it was made after the event was accepted
+             *     - `created_later`: it was created after the event was accepted
              *     - `disabled`: it is off
-             *     - `filter`: its filter excludes the event, or cannot be judged by its data
-             *     - `changed_later`: it would match now: it was changed since
+             *     - `filter`: its filter excludes the event, or cannot be applied to the event's data
+             *     - `changed_later`: it has been changed since, and would match now
              * @example disabled
              * @enum {string}
              */
@@ -3371,17 +3371,17 @@ export interface components {
         };
         UpdateWebhook: {
             /**
-             * @description When false, nothing is sent. True at first.
+             * @description When false, nothing is sent. True by default.
              * @example true
              */
             enabled?: boolean;
             /**
-             * @description The kind of events that it is for. Notices are about other subscriptions of the account or, for a subscription of an application, of that application: `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off). Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
+             * @description The kind of event that it is for. Notices are about other subscriptions of the account or, for a subscription of an application, of that application: `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off). Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
              * @example cdrCreated
              */
             event?: components["schemas"]["EventKind"];
             /**
-             * @description Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. What cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
+             * @description Which of these events it is for: conditions on the event's `data`. All of them must hold. There are at most 10 members. The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. A condition that cannot be evaluated does not match: its member is missing or has another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -3397,7 +3397,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Values by name, sent with every notification. Names are tokens that differ in more than case. You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor `Authorization` if `targetUrl` has user information. They replace all that were there; one as it is shown is unchanged. An empty array counts as an empty object. `null` clears it.
+             * @description Values by name, sent with every notification. Names are tokens that differ in more than case. You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor `Authorization` if `targetUrl` has user information. They replace all present headers. A value as it is shown keeps the present one. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
              *     }
@@ -3406,27 +3406,27 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description The most calls in flight, over all workers; at most as many as the installation allows for one subscription. What exceeds it waits, and uses up no attempt. Must be at least 1. `null` clears it.
+             * @description The most calls in flight, over all workers, up to what the installation allows for one subscription. Notifications beyond it wait without using up an attempt. Must be at least 1. `null` clears it.
              * @example 2
              */
             maxConcurrent?: number | null;
             /**
-             * @description The most notifications in a second, over all workers: on average, with bursts of 10 % more. What exceeds it waits, and uses up no attempt. Must be from 1 to 1000. `null` clears it.
+             * @description The most notifications per second, over all workers: on average, with bursts of 10 % more. Notifications beyond it wait without using up an attempt. Must be from 1 to 1000. `null` clears it.
              * @example 10
              */
             maxPerSecond?: number | null;
             /**
-             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed. `null` clears it.
+             * @description A label for people. Notifications contain it, too. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed. `null` clears it.
              * @example Billing
              */
             name?: string | null;
             /**
-             * @description When true, notifications are sent one at a time, in the order in which their events were accepted. One that fails holds those behind it until it has succeeded or is finished. `null` clears it.
+             * @description When true, notifications are sent one at a time, in the order in which their events were accepted. A failed one holds back those behind it until it has succeeded or finished. `null` clears it.
              * @example true
              */
             ordered?: boolean | null;
             /**
-             * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
+             * @description Free-form data that notifications contain exactly as it was sent. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "order": 4711,
              *       "tags": [
@@ -3438,12 +3438,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description What the events are about; `all` covers kinds of later versions, too. Notices about subscriptions need `all`. Must be a comma-separated list of call, sms, transcription, or all.
+             * @description What the events are about; `all` includes kinds that later versions add. Notices about subscriptions need `all`. Must be a comma-separated list of call, sms, transcription, or all.
              * @example call,sms
              */
             resource?: string;
             /**
-             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both; `{}` is no policy. An empty array counts as an empty object. `null` clears it.
+             * @description Replaces the configured retries, from the next attempt on. It must have `schedule`, `timeoutMs` or both; `{}` means no policy. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "schedule": [
              *         10,
@@ -3470,12 +3470,12 @@ export interface components {
                 timeoutMs?: number | null;
             } | null;
             /**
-             * @description How notifications are signed: with a shared secret, or with a private key whose public key you can fetch (`v1` and `v1a` of Standard Webhooks). Another one comes with a new key; the old one signs beside it for 24 hours. `null` stands for the default, hmac-sha256. Must be one of hmac-sha256, ed25519. `null` clears it.
+             * @description How notifications are signed: with a shared secret, or with a private key whose public key you can fetch (`v1` and `v1a` of Standard Webhooks). A change creates a new key; the old key also signs for 24 hours. `null` means the default, hmac-sha256. Must be one of hmac-sha256, ed25519. `null` clears it.
              * @example ed25519
              */
             signature?: components["schemas"]["Signature"];
             /**
-             * @description Where the notifications are posted to. User information in it is sent as Basic. As it is shown, it is unchanged. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
+             * @description The URL to which notifications are posted. User information in it is sent as Basic authentication. The URL as it is shown keeps the present one. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl?: string;
@@ -3574,7 +3574,7 @@ export interface components {
         };
         WaitingDeliveries: {
             /**
-             * @description Until a time that is set: the target asked for it with `Retry-After`, an attempt of this replay failed, or an earlier replay of the subscription is still running.
+             * @description Until a set time, because the target answered with `Retry-After` or an attempt of this replay failed; or until an earlier replay of the subscription has ended.
              * @example 25
              */
             schedule?: number;
@@ -3623,12 +3623,12 @@ export interface components {
              */
             applicationId?: string;
             /**
-             * @description A label for people; it goes into the notifications, too.
+             * @description A label for people. Notifications contain it, too.
              * @example Billing
              */
             name?: string;
             /**
-             * @description The kind of events that it is for.
+             * @description The kind of event that it is for.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
@@ -3638,12 +3638,12 @@ export interface components {
              */
             resource: string;
             /**
-             * @description Where the notifications are posted to; user information is shown as `***`.
+             * @description The URL to which notifications are posted; user information is shown as `***`.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
             /**
-             * @description Free-form data that goes into the notifications, as it was sent.
+             * @description Free-form data that notifications contain exactly as it was sent.
              * @example {
              *       "order": 4711,
              *       "tags": [
@@ -3655,7 +3655,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description Conditions on the events' `data`, all of which must hold.
+             * @description Conditions on the events' `data`. All of them must hold.
              * @example {
              *       "duration": {
              *         "gte": 60
@@ -3672,18 +3672,18 @@ export interface components {
             enabled: boolean;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When a field last got another value.
+             * @description When a field was last changed.
              * @example 2026-01-31T12:00:00.000Z
              */
             updatedAt: string;
             /**
-             * @description Why the service switched it off.
+             * @description Why the service switched the subscription off.
              *
              *     - `gone`: the target answered 410
              *     - `failing`: every attempt failed for 5 days
@@ -3693,12 +3693,12 @@ export interface components {
             disabledReason?: "gone" | "failing";
             /**
              * Format: date-time
-             * @description When the service switched it off.
+             * @description When the service switched the subscription off.
              * @example 2026-01-31T12:00:00.000Z
              */
             disabledAt?: string;
             /**
-             * @description `true` while its deliveries wait until it is resumed; else absent.
+             * @description `true` while its deliveries are parked; otherwise absent.
              * @example true
              */
             paused?: boolean;
@@ -3709,14 +3709,14 @@ export interface components {
                  *     - `ok`: the last attempt succeeded, or there was none
                  *     - `losing`: in the last 24 hours, notifications were `exhausted`, or the service cancelled them: `lost` says how many
                  *     - `failing`: every attempt since `since` failed
-                 *     - `open`: at least 10 attempts in a row failed: nothing is sent until `until`, when one delivery finds out whether the target answers again
+                 *     - `open`: at least 10 consecutive attempts failed: nothing is sent until `until`, when one delivery is sent as a probe
                  * @example open
                  * @enum {string}
                  */
                 state: "ok" | "losing" | "failing" | "open";
                 /**
                  * Format: date-time
-                 * @description When the first of the attempts failed, if all since then failed.
+                 * @description When the first of the consecutive failed attempts failed.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 since?: string;
@@ -3728,12 +3728,12 @@ export interface components {
                 until?: string;
                 /**
                  * Format: date-time
-                 * @description A warning: it is switched off then, if it goes on failing.
+                 * @description When the service switches the subscription off if it keeps failing.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 disablesAt?: string;
                 /**
-                 * @description How many notifications were `exhausted` in the last 24 hours, or cancelled by the service; absent for none.
+                 * @description How many notifications ended as `exhausted`, or were cancelled by the service, in the last 24 hours; absent if none.
                  * @example 15
                  */
                 lost?: number;
@@ -3744,18 +3744,18 @@ export interface components {
                  */
                 lastLostAt?: string;
                 /**
-                 * @description Notifications are due and wait, because the pace of the subscription allows no more.
+                 * @description Why due notifications wait for a limit of the subscription.
                  *
                  *     - `maxPerSecond`: `maxPerSecond` notifications were sent in the last second
                  *     - `maxConcurrent`: `maxConcurrent` calls are in flight
-                 *     - `ordered`: the one before has not succeeded yet and is not finished
+                 *     - `ordered`: the notification before has neither succeeded nor finished
                  * @example maxPerSecond
                  * @enum {string}
                  */
                 pacedBy?: "maxPerSecond" | "maxConcurrent" | "ordered";
                 /**
                  * Format: date-time
-                 * @description When the pace allows the next one, if only time decides.
+                 * @description When the next notification may be sent, if that depends on time alone.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 pacedUntil?: string;
@@ -3781,12 +3781,12 @@ export interface components {
              */
             maxConcurrent?: number;
             /**
-             * @description `true` if they are sent one at a time, in order; else absent.
+             * @description `true` if notifications are sent one at a time, in order; otherwise absent.
              * @example true
              */
             ordered?: boolean;
             /**
-             * @description How notifications are signed, if not by `hmac-sha256`.
+             * @description How notifications are signed, unless with `hmac-sha256`.
              * @example ed25519
              */
             signature?: components["schemas"]["Signature"];
@@ -3795,10 +3795,10 @@ export interface components {
              * @example whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
              */
             publicKey?: string;
-            /** @description What has lately happened to it; only with `include=activity`. Attempts are counted with a delay of about ten seconds. */
+            /** @description Its recent activity; only with `include=activity`. Attempts are counted with a delay of about ten seconds. */
             activity?: {
                 /**
-                 * @description How many attempts of the last 24 hours were answered with 2xx.
+                 * @description How many attempts in the last 24 hours were answered with 2xx.
                  * @example 1295
                  */
                 succeeded: number;
@@ -3823,7 +3823,7 @@ export interface components {
         };
         WorkerShown: {
             /**
-             * @description `host:pid:random`. Attempts of workers are recorded under it.
+             * @description `host:pid:random`. Attempts are recorded with the id of their worker.
              * @example worker-1:7:9f3a51
              */
             id: string;
@@ -3840,27 +3840,27 @@ export interface components {
             startedAt: string;
             /**
              * Format: date-time
-             * @description Its last sign of life, of which there is one every ten seconds.
+             * @description Its last heartbeat. There is one every ten seconds.
              * @example 2026-01-31T12:00:00.000Z
              */
             seenAt: string;
             /**
-             * @description Whether that was at most 35 seconds ago.
+             * @description Whether its last heartbeat was at most 35 seconds ago.
              * @example true
              */
             isAlive: boolean;
             /**
-             * @description What it used of one core, in the ten seconds before.
+             * @description Its share of one core in the ten seconds before, in percent.
              * @example 38
              */
             cpuPercent?: number;
             /**
-             * @description Its resident memory.
+             * @description Its resident memory, in bytes.
              * @example 176000000
              */
             memoryBytes?: number;
             /**
-             * @description Deliveries that it was attempting then.
+             * @description Deliveries in flight at its last heartbeat.
              * @example 3
              */
             inFlight: number;
@@ -3907,9 +3907,9 @@ export interface components {
             };
         };
         /**
-         * @description `delivery_exists`: The subscription has a delivery of the event, which can be redelivered.
+         * @description `delivery_exists`: The subscription already has a delivery of the event, which can be redelivered.
          *
-         *     `delivery_limit_reached`: The event was sent to 100 subscriptions that it had not matched.
+         *     `delivery_limit_reached`: The event was already sent to 100 such subscriptions.
          *
          *     `event_not_matching`: The subscription is for other events, or was created more than 30 days after this one.
          *
@@ -3932,7 +3932,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `delivery_finished`: The delivery is finished: it succeeded, was given up, or was cancelled for another reason. */
+        /** @description `delivery_finished`: The delivery is finished: it succeeded, is exhausted, or was cancelled for another reason. */
         DeliveryFinished: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3945,7 +3945,7 @@ export interface components {
             };
         };
         /**
-         * @description `delivery_not_finished`: The delivery was cancelled while an attempt was on its way, which has not ended yet.
+         * @description `delivery_not_finished`: The delivery was cancelled while it was in flight, and that attempt has not ended yet.
          *
          *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
@@ -3996,7 +3996,7 @@ export interface components {
          *
          *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
          *
-         *     `recovery_running`: Another recovery has not looked at all subscriptions yet.
+         *     `recovery_running`: Another recovery is still looking for subscriptions.
          */
         IdempotencyKeyInUseOrNotificationLoopOrRecoveryRunning: {
             headers: {
@@ -4016,7 +4016,7 @@ export interface components {
          *
          *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
          *
-         *     `replay_limit_reached`: As many replays of the subscription, or of all subscriptions of the account, are running as there may be at once.
+         *     `replay_limit_reached`: The subscription, or the account, already has as many running replays as it may have.
          *
          *     `subscription_inactive`: The webhook subscription is switched off or deleted.
          */
@@ -4167,7 +4167,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `replay_finished`: The replay is completed: there is nothing left to cancel. */
+        /** @description `replay_finished`: The replay is completed, so there is nothing to cancel. */
         ReplayFinished: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4239,7 +4239,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `webhook_limit_reached`: The account, or the application, has as many webhook subscriptions as it may. */
+        /** @description `webhook_limit_reached`: The account, or the application, already has as many webhook subscriptions as it may have. */
         WebhookLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4487,17 +4487,17 @@ export interface operations {
     webhooksList: {
         parameters: {
             query?: {
-                /** @description With `all`, those of applications, too. */
+                /** @description `all` includes the subscriptions of applications. */
                 scope?: "all";
                 /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
                 accountId?: string;
-                /** @description Answers those for this kind of events: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
+                /** @description Only subscriptions for this kind of event: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
-                /** @description One of call, sms, transcription, all: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`. */
+                /** @description One of call, sms, transcription, all: `sms` finds subscriptions for `call,sms` and for `all`; `all` finds those for `all`. */
                 resource?: string;
-                /** @description Answers those that are on, or those that are off. */
+                /** @description Only subscriptions that are on (`true`) or off (`false`). */
                 enabled?: boolean;
-                /** @description With `activity`, it has its attempts of the last 24 hours, its newest delivery and its last success. */
+                /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";
                 /** @description The size of the page; without it, the whole list. */
                 limit?: number;
@@ -4581,12 +4581,12 @@ export interface operations {
             query?: {
                 /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
                 accountId?: string;
-                /** @description With `activity`, it has its attempts of the last 24 hours, its newest delivery and its last success. */
+                /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";
             };
             header?: never;
             path: {
-                /** @description The id of a webhook subscription, of account or application level. */
+                /** @description The id of a webhook subscription, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4622,7 +4622,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a webhook subscription, of account or application level. */
+                /** @description The id of a webhook subscription, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4667,7 +4667,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a webhook subscription, of account or application level. */
+                /** @description The id of a webhook subscription, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4702,7 +4702,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a webhook subscription, of account or application level. */
+                /** @description The id of a webhook subscription, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4739,7 +4739,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a webhook subscription, of account or application level. */
+                /** @description The id of a webhook subscription, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4773,7 +4773,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of a webhook subscription, of account or application level. */
+                /** @description The id of a webhook subscription, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4804,7 +4804,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of a webhook subscription, of account or application level. */
+                /** @description The id of a webhook subscription, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4836,13 +4836,13 @@ export interface operations {
             query?: {
                 /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
                 accountId?: string;
-                /** @description Answers those for this kind of events: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
+                /** @description Only subscriptions for this kind of event: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
-                /** @description One of call, sms, transcription, all: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`. */
+                /** @description One of call, sms, transcription, all: `sms` finds subscriptions for `call,sms` and for `all`; `all` finds those for `all`. */
                 resource?: string;
-                /** @description Answers those that are on, or those that are off. */
+                /** @description Only subscriptions that are on (`true`) or off (`false`). */
                 enabled?: boolean;
-                /** @description With `activity`, it has its attempts of the last 24 hours, its newest delivery and its last success. */
+                /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";
                 /** @description The size of the page; without it, the whole list. */
                 limit?: number;
@@ -4934,14 +4934,14 @@ export interface operations {
             query?: {
                 /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
                 accountId?: string;
-                /** @description With `activity`, it has its attempts of the last 24 hours, its newest delivery and its last success. */
+                /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";
             };
             header?: never;
             path: {
                 /** @description The id of an application of the caller. */
                 applicationId: string;
-                /** @description The id of a webhook subscription of that very application. */
+                /** @description The id of a webhook subscription of this application. */
                 id: string;
             };
             cookie?: never;
@@ -4979,7 +4979,7 @@ export interface operations {
             path: {
                 /** @description The id of an application of the caller. */
                 applicationId: string;
-                /** @description The id of a webhook subscription of that very application. */
+                /** @description The id of a webhook subscription of this application. */
                 id: string;
             };
             cookie?: never;
@@ -5026,7 +5026,7 @@ export interface operations {
             path: {
                 /** @description The id of an application of the caller. */
                 applicationId: string;
-                /** @description The id of a webhook subscription of that very application. */
+                /** @description The id of a webhook subscription of this application. */
                 id: string;
             };
             cookie?: never;
@@ -5100,19 +5100,19 @@ export interface operations {
                 event?: string;
                 /** @description About this: call, sms, transcription, or all for notices. */
                 resource?: string;
-                /** @description Of this application. */
+                /** @description Only events of this application. */
                 applicationId?: string;
-                /** @description Of this account; for the role `platform`. */
+                /** @description Only events of this account; for the role `platform`. */
                 accountId?: string;
-                /** @description With this key of the producer's. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
+                /** @description Only events with this key of their producer. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
                 producerId?: string;
-                /** @description Whether no subscription was told of it. */
+                /** @description Only events that matched no subscription (`true`), or at least one (`false`). */
                 unmatched?: boolean;
-                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call, or a telephone number. A page looks at 10,000 events and 16 MiB of data at most. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
+                /** @description Only with this text in the event's data, exactly as it was sent, from `{` to `}`: quotes, spaces, escapes and case count. For example the id of a call, or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
                 contains?: string;
-                /** @description Which this subscription is for, as it is now, and of which it has no delivery: those from 30 days before it was created. */
+                /** @description Only events that match this subscription as it is now, and that were not delivered to it, from 30 days before its creation on. */
                 missedBy?: string;
-                /** @description Adds the events' `data`. A page that has more than about 1 MiB of them ends earlier. */
+                /** @description Adds the events' `data`. A page ends early at about 1 MiB of them. */
                 include?: "data";
                 /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
@@ -5354,23 +5354,23 @@ export interface operations {
     deliveriesList: {
         parameters: {
             query?: {
-                /** @description Of this subscription. */
+                /** @description Only deliveries to this subscription. */
                 webhookId?: string;
-                /** @description Of events of this application. */
+                /** @description Only deliveries of events of this application. */
                 applicationId?: string;
-                /** @description Of this account; for the role `platform`. */
+                /** @description Only deliveries of this account; for the role `platform`. */
                 accountId?: string;
-                /** @description In this state: pending, parked, succeeded, exhausted, cancelled. */
+                /** @description Only deliveries in this state: pending, parked, succeeded, exhausted, cancelled. */
                 state?: string;
-                /** @description Of events of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
+                /** @description Only deliveries of events of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
-                /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
+                /** @description Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
                 status?: string;
-                /** @description Of events with this key of the producer's. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
+                /** @description Only deliveries of events with this key of their producer. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
                 producerId?: string;
-                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call, or a telephone number. A page looks at 10,000 events and 16 MiB of data at most. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
+                /** @description Only with this text in the event's data, exactly as it was sent, from `{` to `}`: quotes, spaces, escapes and case count. For example the id of a call, or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
                 contains?: string;
-                /** @description Adds the `notification` of each. A page that has more than about 1 MiB of them ends earlier. */
+                /** @description Adds the `notification` of each delivery. A page ends early at about 1 MiB of them. */
                 include?: "notification";
                 /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
@@ -5413,17 +5413,17 @@ export interface operations {
     deliveriesListOf: {
         parameters: {
             query?: {
-                /** @description In this state: pending, parked, succeeded, exhausted, cancelled. */
+                /** @description Only deliveries in this state: pending, parked, succeeded, exhausted, cancelled. */
                 state?: string;
-                /** @description Of events of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
+                /** @description Only deliveries of events of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
-                /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
+                /** @description Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
                 status?: string;
-                /** @description Of events with this key of the producer's. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
+                /** @description Only deliveries of events with this key of their producer. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
                 producerId?: string;
-                /** @description With this text in the event's data, exactly as they were sent, from `{` to `}`: quotes, blanks and escapes count. For example the id of a call, or a telephone number. A page looks at 10,000 events and 16 MiB of data at most. Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank. */
+                /** @description Only with this text in the event's data, exactly as it was sent, from `{` to `}`: quotes, spaces, escapes and case count. For example the id of a call, or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
                 contains?: string;
-                /** @description Adds the `notification` of each. A page that has more than about 1 MiB of them ends earlier. */
+                /** @description Adds the `notification` of each delivery. A page ends early at about 1 MiB of them. */
                 include?: "notification";
                 /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
@@ -5503,7 +5503,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries. */
                 limit?: number;
-                /** @description Answers those that come after the one with this number. */
+                /** @description Lists the attempts after the one with this number. */
                 after?: number;
             };
             header?: never;
@@ -5689,11 +5689,11 @@ export interface operations {
     deliveriesStats: {
         parameters: {
             query?: {
-                /** @description From this time on; by default an hour before `until`. It must be at most 31 days before `until`. */
+                /** @description The start of the time range; by default one hour before `until`. It must be at most 31 days before `until`. */
                 since?: string;
-                /** @description Until before this time; by default now. It must be later than `since`. */
+                /** @description The end of the time range, exclusive; by default now. It must be later than `since`. */
                 until?: string;
-                /** @description How many buckets at most, 12 by default. Each is a multiple of five minutes. */
+                /** @description The most buckets, 12 by default. Each covers a multiple of five minutes. */
                 buckets?: number;
             };
             header?: never;
@@ -5728,13 +5728,13 @@ export interface operations {
     deliveriesStatsOfAccount: {
         parameters: {
             query?: {
-                /** @description From this time on; by default an hour before `until`. It must be at most 31 days before `until`. */
+                /** @description The start of the time range; by default one hour before `until`. It must be at most 31 days before `until`. */
                 since?: string;
-                /** @description Until before this time; by default now. It must be later than `since`. */
+                /** @description The end of the time range, exclusive; by default now. It must be later than `since`. */
                 until?: string;
-                /** @description How many buckets at most, 12 by default. Each is a multiple of five minutes. */
+                /** @description The most buckets, 12 by default. Each covers a multiple of five minutes. */
                 buckets?: number;
-                /** @description Of this account instead of the caller, for the role `platform`. */
+                /** @description The account instead of that of the caller; for the role `platform`. */
                 accountId?: string;
             };
             header?: never;
@@ -5782,7 +5782,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run: nothing is sent. */
+            /** @description A dry run, which sends nothing. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5838,7 +5838,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run: nothing is sent. */
+            /** @description A dry run, which sends nothing. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5893,7 +5893,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run: nothing is sent. */
+            /** @description A dry run, which sends nothing. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6053,17 +6053,17 @@ export interface operations {
     overviewAccounts: {
         parameters: {
             query?: {
-                /** @description From the beginning of the hour with this time; by default an hour before `until`. It must be at most seven days before `until`. */
+                /** @description The start of the time range, rounded down to the hour; by default one hour before `until`. It must be at most seven days before `until`. */
                 since?: string;
-                /** @description Until the end of the hour with this time; by default now. It must be later than `since`. */
+                /** @description The end of the time range, rounded up to the hour; by default now. It must be later than `since`. */
                 until?: string;
-                /** @description What they are sorted by; by default `share`. */
+                /** @description The member to sort by; by default `share`. */
                 sort?: "share" | "waiting" | "reported" | "delivered" | "failed";
                 /** @description By default `desc`: the largest first. */
                 order?: "asc" | "desc";
                 /** @description The maximum number of entries. */
                 limit?: number;
-                /** @description Answers those that come after this account. */
+                /** @description Lists the accounts after this one. */
                 after?: string;
             };
             header?: never;
@@ -6110,7 +6110,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run: nothing is changed. */
+            /** @description A dry run, which changes nothing. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -45,7 +45,7 @@ export function parseQuery(text: string | null): Record<string, string | string[
 
 /** In the description of a text that may be a telephone number. */
 export const PLUS_AT_START =
-  'Encode a `+` as `%2B`; one at the start, in front of a digit, need not be encoded. Elsewhere `+` stands for a blank.';
+  'Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space.';
 
 /** A whole number from 1, as a text. */
 export function numberUpTo(most: number): Validator<string> {

@@ -30,7 +30,7 @@ export function baseOf(schema: Schema): Schema | undefined {
 }
 
 /** The description of the body of a POST. */
-export const NULL_IS_ABSENT = '`null` stands for a member that is not given.';
+export const NULL_IS_ABSENT = '`null` means that a member is not given.';
 
 /** In the description of an object in a body. */
 export const EMPTY_ARRAY = 'An empty array counts as an empty object.';

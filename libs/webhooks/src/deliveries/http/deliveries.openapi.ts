@@ -26,15 +26,15 @@ export const SUBSCRIPTION_INACTIVE = describeError(
 );
 const NOT_FINISHED = describeError(
   new DeliveryNotFinishedError({ state: 'pending' }),
-  'The delivery is pending or parked, or an attempt is on its way. One that waits can be cancelled first.',
+  'The delivery is pending, parked or in flight. A waiting one can be cancelled first.',
 );
 const IN_FLIGHT = describeError(
   new DeliveryNotFinishedError({ state: 'pending' }),
-  'The delivery was cancelled while an attempt was on its way, which has not ended yet.',
+  'The delivery was cancelled while it was in flight, and that attempt has not ended yet.',
 );
 const FINISHED = describeError(
   new DeliveryFinishedError(),
-  'The delivery is finished: it succeeded, was given up, or was cancelled for another reason.',
+  'The delivery is finished: it succeeded, is exhausted, or was cancelled for another reason.',
 );
 
 const OF_SUBSCRIPTION = {
@@ -46,27 +46,26 @@ const OF_SUBSCRIPTION = {
 
 const FILTERS = {
   state: {
-    about: `In this state: ${DELIVERY_STATES.join(', ')}.`,
+    about: `Only deliveries in this state: ${DELIVERY_STATES.join(', ')}.`,
     schema: schema.text('', 'succeeded'),
   },
   event: {
-    about: `Of events of this kind: ${EVENT_KINDS.join(', ')}.`,
+    about: `Only deliveries of events of this kind: ${EVENT_KINDS.join(', ')}.`,
     schema: schema.text('', 'cdrCreated'),
   },
   status: {
     about:
-      'With this result of the last attempt: a status such as `404`, a class such as `5xx`, an ' +
+      'Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an ' +
       `error (${ATTEMPT_ERRORS.join(', ')}), or \`failed\` for all but 2xx.`,
     schema: schema.text('', '5xx'),
   },
   producerId: {
-    about: `Of events with this key of the producer's. ${PLUS_AT_START}`,
+    about: `Only deliveries of events with this key of their producer. ${PLUS_AT_START}`,
     schema: schema.text('', 'cdr-8c1f3a'),
   },
   contains: CONTAINS,
   include: {
-    about:
-      'Adds the `notification` of each. A page that has more than about 1 MiB of them ends earlier.',
+    about: 'Adds the `notification` of each delivery. A page ends early at about 1 MiB of them.',
     schema: schema.choice('', ['notification']),
   },
   ...TIMES,
@@ -76,20 +75,23 @@ const FILTERS = {
 /** The deliveries' part of the API description. */
 export const deliveriesRoutes = describeRoutes(DeliveriesController, {
   tag: 'Deliveries',
-  about: 'Notifications on their way to a subscription, and every attempt.',
+  about: 'Notifications to subscriptions, with every attempt.',
   path: { id: { about: 'The id of a delivery.', schema: schema.uuid('') } },
   operations: {
     list: {
       summary: 'List deliveries',
-      about: "The caller's deliveries, or for the role `platform` all deliveries; newest first.",
+      about: "The caller's deliveries, or all deliveries for the role `platform`; newest first.",
       query: {
-        webhookId: { about: 'Of this subscription.', schema: schema.text('', '4711') },
+        webhookId: {
+          about: 'Only deliveries to this subscription.',
+          schema: schema.text('', '4711'),
+        },
         applicationId: {
-          about: 'Of events of this application.',
+          about: 'Only deliveries of events of this application.',
           schema: schema.text('', '5080983'),
         },
         accountId: {
-          about: 'Of this account; for the role `platform`.',
+          about: 'Only deliveries of this account; for the role `platform`.',
           schema: schema.text('', '83346'),
         },
         ...FILTERS,
@@ -110,19 +112,17 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     show: {
       summary: 'Show a delivery',
       about:
-        'A delivery and its newest attempts; also after its subscription is gone. With the role ' +
-        '`platform`, of any account.',
+        'A delivery and its newest attempts, even after its subscription was deleted. The role ' +
+        '`platform` may show those of any account.',
       answer: DeliveryWithAttemptsSchema,
     },
     attempts: {
       summary: "List a delivery's attempts",
-      about:
-        'All of them, in the order in which they were made. With the role `platform`, of any ' +
-        "account's delivery.",
+      about: 'All of them, oldest first. The role `platform` may list those of any account.',
       query: {
         limit: NEWEST_PAGE.limit!,
         after: {
-          about: 'Answers those that come after the one with this number.',
+          about: 'Lists the attempts after the one with this number.',
           schema: { ...schema.integer('', 100), minimum: 0, maximum: 999_999_999 },
         },
       },
@@ -132,8 +132,8 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     redeliver: {
       summary: 'Deliver again',
       about:
-        'Starts a finished delivery anew: the same id, and a full schedule of attempts. At most ' +
-        '20 times in an hour.',
+        'Restarts a finished delivery with the same id and a full schedule of attempts, at most ' +
+        '20 times per hour.',
       answer: AddressSchema,
       headers: ['Location'],
       errors: [NOT_FINISHED, SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
@@ -141,9 +141,9 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     send: {
       summary: 'Send now',
       about:
-        'Tries a waiting delivery at once, even if its subscription is paused, held or has an open circuit. If that ' +
-        'fails, its schedule goes on as if nothing had happened. One that is on its way stays so, and a finished one ' +
-        'starts anew, as with `redeliver`. At most 20 times in an hour.',
+        'Tries a waiting delivery at once, even if its subscription is paused or held, or its circuit is open. If that ' +
+        'fails, its schedule continues as before. A delivery in flight is not changed, and a finished one ' +
+        'is restarted, as with `redeliver`. At most 20 times per hour.',
       answer: AddressSchema,
       headers: ['Location'],
       errors: [IN_FLIGHT, SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
@@ -151,15 +151,16 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     cancel: {
       summary: 'Cancel a delivery',
       about:
-        'Gives up a delivery that is not finished. An attempt that is on its way ends and is ' +
-        'recorded; if it succeeds, so has the delivery. Nothing changes when it was cancelled so before.',
+        'Cancels an unfinished delivery. An attempt in flight continues and is recorded; if it succeeds, so does the ' +
+        'delivery. Cancelling again has no effect.',
       answer: AddressSchema,
       headers: ['Location'],
       errors: [FINISHED],
     },
     test: {
       summary: 'Test a subscription',
-      about: 'Sends a sample of its own event, once and at once. Answers where to see how it went.',
+      about:
+        'Sends a sample of its event at once, in a single attempt. The answer says where to see the result.',
       path: OF_SUBSCRIPTION,
       answer: AddressSchema,
       headers: ['Location'],

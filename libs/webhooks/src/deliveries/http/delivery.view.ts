@@ -18,7 +18,7 @@ const { optional } = schema;
 
 /** The meaning of each state. The type ensures that none is missing. */
 const STATES: Record<DeliveryState, string> = {
-  pending: 'under way, or waiting for its next attempt',
+  pending: 'in flight, or waiting for its next attempt',
   succeeded: 'the target answered 2xx',
   exhausted: 'given up',
   cancelled: 'its subscription was switched off or deleted, or its customer cancelled it',
@@ -38,26 +38,27 @@ const REASONS: Record<DeliveryReason, string> = {
 const ATTEMPT_ERRORS: Record<AttemptError, string> = {
   dns: 'the name has no address',
   refused: 'the connection was refused',
-  reset: 'the connection broke',
+  reset: 'the connection was closed',
   timeout: 'there was no answer in time',
   tls: 'the certificate or the handshake failed',
-  blocked: 'the address, or the port, is not one that may be called',
+  blocked: 'the address or the port may not be called',
   protocol: 'the answer was not valid HTTP',
 };
 
 const ATTEMPT_DETAILS: Record<AttemptDetail, string> = {
   expired: 'the certificate has expired, or is not valid yet',
-  name: 'the certificate, or the server, is for another name',
-  untrusted: 'no trusted authority has issued the certificate, or one of its chain is missing',
-  client_certificate: 'the target wants a certificate of the client, which is not sent',
-  protocol: 'there is no common version or cipher of TLS, or the target broke off the handshake',
+  name: 'the certificate or the server is for another name',
+  untrusted:
+    'no trusted authority issued the certificate, or a certificate of its chain is missing',
+  client_certificate: 'the target requires a client certificate, and none is sent',
+  protocol: 'there is no common TLS version or cipher, or the target aborted the handshake',
   other: 'something else failed in TLS',
-  proxy: 'the proxy of the installation answered that it does not reach the target, or may not',
+  proxy: 'the proxy of the installation could not reach the target, or refused to',
 };
 
 export const DeliveryStateSchema = schema.named(
   'DeliveryState',
-  schema.meanings('How a delivery stands.', STATES, 'exhausted'),
+  schema.meanings('The state of a delivery.', STATES, 'exhausted'),
 );
 
 /** Most attempts that are shown with their delivery. */
@@ -65,12 +66,12 @@ export const LOGGED = 100;
 
 const OUTCOME = {
   at: schema.time('When it began.'),
-  durationMs: schema.integer('Until the headers of the answer, or the failure, in ms.', 123),
-  status: optional(schema.integer("The status of the target's answer, if there was one.", 410)),
-  error: optional(schema.meanings('Why there was no answer.', ATTEMPT_ERRORS, 'timeout')),
+  durationMs: schema.integer('The time until the response headers or the failure, in ms.', 123),
+  status: optional(schema.integer("The status of the target's response, if there was one.", 410)),
+  error: optional(schema.meanings('Why there was no response.', ATTEMPT_ERRORS, 'timeout')),
   detail: optional(
     schema.meanings(
-      'What failed, if `error` is `tls`, or if a proxy refused.',
+      'What failed, if `error` is `tls` or a proxy refused the connection.',
       ATTEMPT_DETAILS,
       'expired',
     ),
@@ -86,46 +87,46 @@ export const DeliveryView = viewOf<Delivery>()('Delivery', {
     schema.href('Its address.', 'deliveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
     ({ id }, href) => href('deliveries', id),
   ),
-  eventId: schema.uuid('The event that is told of.', '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388'),
-  webhookId: schema.numericId('The subscription that is told.', '4711'),
+  eventId: schema.uuid('The event that it delivers.', '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388'),
+  webhookId: schema.numericId('The subscription that it delivers to.', '4711'),
   event: eventKind('The kind of the event.'),
   resource: resourceOrAll('What the event is about:'),
   applicationId: optional(
     schema.numericId('The application of the event, if it has one.', '5080983'),
   ),
   producerId: optional(
-    schema.text("The producer's key of the event, if it has one.", 'cdr-8c1f3a'),
+    schema.text("The event's key from its producer, if it has one.", 'cdr-8c1f3a'),
   ),
   targetUrl: schema.text(
-    'As the subscription has it now; user information is shown as `***`.',
+    'The present target of the subscription; user information is shown as `***`.',
     'https://hooks.example.com/switchhook',
   ),
   state: DeliveryStateSchema,
   reason: optional(schema.meanings('Why it ended without success.', REASONS, 'gone')),
   attempts: schema.integer('How many attempts are recorded.', 1),
   lastAttempt: optional(
-    schema.use(LastAttemptSchema, { description: 'How the last of them ended.' }),
+    schema.use(LastAttemptSchema, { description: 'How the last attempt ended.' }),
   ),
   nextAttemptAt: optional(
     schema.time(
-      'When it is tried next, while it is pending, not paused, and no attempt is on its way. A time in the past: ' +
-        'it is due, and waits for the pace of its subscription or for a free slot.',
+      'When the next attempt is due, while the delivery is pending, not paused, and not in flight. If the time has ' +
+        'passed, it waits for a limit of its subscription or for a free slot.',
     ),
   ),
   waitsFor: optional(
     schema.choice(
-      'What it waits for, if that is not its target, its schedule or its subscription. `hold`: our own network reaches no ' +
-        'target. It is sent once that has ended, and no attempt is used up.',
+      'What it waits for besides its target, its schedule and its subscription. `hold`: our own network reaches no ' +
+        'target. It is sent when that ends, and uses up no attempt.',
       ['hold'],
     ),
   ),
   createdAt: schema.time('When the event was accepted.'),
-  completedAt: optional(schema.time('When it ended.')),
-  test: schema.flag('Whether it was asked for as a test.', false),
+  completedAt: optional(schema.time('When it finished.')),
+  test: schema.flag('Whether it is a test.', false),
   notification: computed(
     optional(
       schema.anyObject(
-        "The body that its target gets, with the subscription's present `name` and `payload`; only with " +
+        'The body that the target gets, with the present `name` and `payload` of the subscription; only with ' +
           '`include=notification`.',
         { id: '019a0b1c-2d3e-7f40-8a51-b26c73d84e95', data: { callId: '8c1f3a' } },
       ),
@@ -141,13 +142,13 @@ const RequestSchema = schema.named(
   schema.object({
     method: schema.text('', 'POST'),
     url: schema.text(
-      'The URL that was sent, in the normal form of URLs; user information is shown as `***`.',
+      'The requested URL, normalized; user information is shown as `***`.',
       'https://hooks.example.com/switchhook',
     ),
     headers: {
       type: 'object',
       description:
-        "Its headers, besides those of the connection and `Accept-Encoding: identity`. Values of the subscription's own headers are shown as `***`.",
+        "Its headers, except those of the connection and `Accept-Encoding: identity`. Values of the subscription's own headers are shown as `***`.",
       additionalProperties: { type: 'string' },
       examples: [{ 'webhook-id': '019a0b1c-2d3e-7f40-8a51-b26c73d84e95' }],
     },
@@ -157,12 +158,12 @@ const RequestSchema = schema.named(
 const PhasesSchema = schema.named(
   'AttemptPhases',
   schema.object({
-    queued: ms('From the acceptance of the event until the call; for the first attempt.'),
-    dns: ms('Resolving the name of the target.'),
+    queued: ms('From the acceptance of the event until the call; only for the first attempt.'),
+    dns: ms('Resolving the host name.'),
     connect: ms('Opening the connection.'),
-    tls: ms('Agreeing on TLS.'),
-    firstByte: ms('From sending the request until the headers of the answer.'),
-    body: ms('Reading the body of the answer.'),
+    tls: ms('The TLS handshake.'),
+    firstByte: ms('From sending the request until the response headers.'),
+    body: ms('Reading the response body.'),
   }),
 );
 
@@ -173,13 +174,14 @@ export const AttemptView = viewOf<Attempt>()('Attempt', {
   durationMs: OUTCOME.durationMs,
   request: optional(
     schema.use(RequestSchema, {
-      description: 'What was sent. Its body is made of the event, `GET /v1/events/{eventId}`.',
+      description:
+        'The request. Its body contains the event, which `GET /v1/events/{eventId}` shows.',
     }),
   ),
   phases: optional(
     schema.use(PhasesSchema, {
       description:
-        'How long each part took that took place, in ms. A connection that was kept open is not opened again.',
+        'How long each phase took, in ms. A reused connection has no phases for opening it.',
     }),
   ),
   status: OUTCOME.status,
@@ -187,21 +189,21 @@ export const AttemptView = viewOf<Attempt>()('Attempt', {
   detail: OUTCOME.detail,
   address: optional(
     schema.text(
-      'The address that was called; not one that is not public, where a name led to it.',
+      'The IP address that was called; absent if a host name resolved to one that is not public.',
       '203.0.113.7',
     ),
   ),
   responseHeaders: optional({
     type: 'object',
     description:
-      "The headers of the target's answer: a text each, or a list of texts where it sent several.",
+      'The response headers: a string each, or an array of strings if the target sent several.',
     additionalProperties: {},
     examples: [{ 'content-type': 'text/plain' }],
   }),
   responseBody: optional(
-    schema.text("The beginning of the answer's body, decompressed and decoded.", 'no such hook'),
+    schema.text('The beginning of the response body, decompressed and decoded.', 'no such hook'),
   ),
-  truncated: schema.flag('Whether there was more of the body.', false),
+  truncated: schema.flag('Whether the response body was longer.', false),
 });
 
 /** A single delivery: {@link DeliveryView} with its attempts, which are read as they are sent. */
@@ -211,7 +213,7 @@ export const DeliveryWithAttemptsSchema = schema.named(
     ...DeliveryView.members,
     attemptLog: {
       ...schema.arrayOf(AttemptView.schema),
-      description: `The newest ${LOGGED} attempts, in the order in which they were made.`,
+      description: `The newest ${LOGGED} attempts, oldest first.`,
     },
   }),
 );

@@ -65,8 +65,8 @@ const MAX_DEPTH = 5;
 
 /** The rules of conditions, for the API's description. */
 export const CONDITION_RULES =
-  'A string, number, boolean or null, which the value must be equal to; an array of these, any of which it must be ' +
-  'equal to; or an object, all of whose members must hold: `gt`, `gte`, `lt`, `lte` (must be a number), `prefix` ' +
+  'A string, number, boolean or null that the value must equal; an array of these, one of which it must equal; ' +
+  'or an object whose members must all hold: `gt`, `gte`, `lt`, `lte` (must be a number), `prefix` ' +
   '(must be a string), `exists` (must be true or false), `not` (a condition). Arrays and objects must not be empty. An ' +
   'element must be a string, number, boolean or null. A number must have an exponent of less than 10 digits, ' +
   `and a string must not contain U+0000 or lone surrogates. An array must have at most ${MAX_VALUES} elements, and ` +

@@ -97,7 +97,7 @@ const MEMBERS = {
     isRequired: true,
   },
   applicationId: id(
-    'The application that it happened to, also after its deletion. Either this or `accountId` is required.',
+    'The application to which it happened, even if that was deleted. Either this or `accountId` is required.',
     '5080983',
   ),
   accountId: id(
@@ -114,13 +114,13 @@ const MEMBERS = {
     validator: PRODUCER_ID,
   },
   occurredAt: {
-    schema: schema.time(`When it happened; else the time of acceptance. It ${TIME_RULE}.`),
+    schema: schema.time(`When it happened; by default the time of acceptance. It ${TIME_RULE}.`),
     validator: time(),
     read: parseTime,
   },
   data: {
     schema: schema.anyObject(
-      'What happened; delivered byte for byte as it was sent. ' +
+      'What happened. It is delivered byte for byte as it was sent. ' +
         `It must have at most ${MAX_DATA_BYTES} bytes of text. ${schema.EMPTY_ARRAY}`,
       { callId: '8c1f3a', duration: 33258 },
     ),

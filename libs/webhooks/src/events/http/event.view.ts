@@ -19,16 +19,22 @@ export const AcceptedEventView = viewOf<Extract<Acceptance, { accepted: true }>>
   {
     id,
     href,
-    duplicate: schema.flag('Whether it is a repeat, which delivers nothing.', false),
-    deliveries: schema.integer('How many subscriptions are told.', 2),
+    duplicate: schema.flag(
+      'Whether the event was already reported, so that nothing is delivered.',
+      false,
+    ),
+    deliveries: schema.integer('How many subscriptions it is delivered to.', 2),
   },
 );
 
 /** The result in a batch of an event that is faulty, or that was possibly not stored. */
 export const RefusedEventView = viewOf<ValidationError | Unstored>()('RefusedEvent', {
-  error: computed(schema.text('What is wrong, in words.', 'data is required.'), (e) => e.message),
+  error: computed(
+    schema.text('A description of the error.', 'data is required.'),
+    (e) => e.message,
+  ),
   code: schema.choice(
-    'The kind of error: after `unavailable`, report the event again; after `internal_error`, at growing intervals.',
+    'The kind of error. After `unavailable`, report the event again; after `internal_error`, do so at growing intervals.',
     ['validation_failed', 'unavailable', 'internal_error'],
   ),
   errors: computed(
@@ -47,7 +53,7 @@ const REFUSED = RefusedEventView.schema;
 const EventResultSchema = schema.named('EventResult', {
   type: 'object',
   description:
-    'Of an accepted event, `id`, `href`, `duplicate` and `deliveries`; of any other, `error` and `code`.',
+    'An accepted event has `id`, `href`, `duplicate` and `deliveries`; any other has `error` and `code`.',
   properties: { ...ACCEPTED.properties, ...REFUSED.properties },
 });
 
@@ -57,7 +63,7 @@ export const BatchResultSchema = schema.named(
   schema.object({
     results: {
       ...schema.arrayOf(EventResultSchema),
-      description: 'One for each event, in order.',
+      description: 'One result for each event, in the same order.',
       examples: [[schema.exampleOf(ACCEPTED), schema.exampleOf(REFUSED)]],
     },
   }),
@@ -70,7 +76,7 @@ export const EventView = viewOf<EventHead>()('Event', {
   event: eventKind('Its kind.'),
   resource: resourceOrAll('What it is about:'),
   accountId: computed(
-    schema.accountNumber('The account that it happened to.'),
+    schema.accountNumber('The account to which it happened.'),
     // A JSON integer is safe because account numbers are far below 2^53.
     ({ accountId }) => Number(accountId),
   ),
@@ -80,7 +86,7 @@ export const EventView = viewOf<EventHead>()('Event', {
   createdAt: schema.time('When it was accepted.'),
   data: computed(
     optional(
-      schema.anyObject('As it was sent; only with `include=data`.', {
+      schema.anyObject('Exactly as it was reported; only with `include=data`.', {
         callId: '8c1f3a',
         duration: 33258,
       }),
@@ -90,12 +96,12 @@ export const EventView = viewOf<EventHead>()('Event', {
 });
 
 const REASONS: Record<UnmatchedReason, string> = {
-  other_event: 'it is for another kind of events',
+  other_event: 'it is for another kind of event',
   other_resource: 'it is for other resources',
-  created_later: 'it was made after the event was accepted',
+  created_later: 'it was created after the event was accepted',
   disabled: 'it is off',
-  filter: 'its filter excludes the event, or cannot be judged by its data',
-  changed_later: 'it would match now: it was changed since',
+  filter: "its filter excludes the event, or cannot be applied to the event's data",
+  changed_later: 'it has been changed since, and would match now',
 };
 
 const UnmatchedSchema = schema.named(
@@ -103,7 +109,7 @@ const UnmatchedSchema = schema.named(
   schema.object({
     webhookId: schema.numericId('A subscription.', '4712'),
     reason: schema.meanings(
-      'Why, judged by the subscription as it is now: the first of these.',
+      'The first of these reasons that applies to the present subscription.',
       REASONS,
       'disabled',
     ),
@@ -117,7 +123,7 @@ export const SHOWN = 100;
 export const SingleEventView = viewOf<StoredEvent>()('SingleEvent', {
   ...EventView.members,
   data: computed(
-    schema.anyObject('As it was sent.', { callId: '8c1f3a', duration: 33258 }),
+    schema.anyObject('Exactly as it was reported.', { callId: '8c1f3a', duration: 33258 }),
     ({ data }) => new RawJson(data),
   ),
 });
@@ -129,13 +135,13 @@ export const EventReportSchema = schema.named(
     ...SingleEventView.members,
     deliveries: {
       ...schema.arrayOf(DeliveryView.schema),
-      description: `Who was told, and how: the newest ${SHOWN} deliveries.`,
+      description: `The newest ${SHOWN} deliveries of the event.`,
     },
     unmatched: {
       ...schema.arrayOf(UnmatchedSchema),
       description:
-        "The subscriptions that could have been told, and were not: at account level, and of the event's " +
-        'own application. Those of other applications are not listed.',
+        "Subscriptions that did not get the event: those at account level, and those of the event's application. " +
+        'Those of other applications are not listed.',
     },
   }),
 );

@@ -46,15 +46,15 @@ const withEverything = {
 /** The events' part of the API description. */
 export const eventsRoutes = describeRoutes(EventsController, {
   tag: 'Events',
-  about: 'What the platform reports, and what became of it.',
+  about: 'Events that the platform reports, and their deliveries.',
   path: { id: { about: 'The id of an event.', schema: schema.uuid('') } },
   operations: {
     report: {
       summary: 'Report an event',
       about:
-        'For the role `platform`. After the 202 the event cannot be lost. If the outcome is not ' +
-        'known, repeat it with the same `id`. A `traceparent` (W3C Trace Context) is continued to ' +
-        'the target, where the operator collects traces.',
+        'For the role `platform`. Once answered with 202, the event cannot be lost. If you get no answer, ' +
+        'repeat the request with the same `id`. A `traceparent` (W3C Trace Context) is passed on to ' +
+        'the target, if the operator collects traces.',
       requestHeaders: NAMED_ACCOUNT,
       body: ReportedEventSchema,
       examples: { smallest: event, everything: withEverything },
@@ -65,7 +65,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
     reportBatch: {
       summary: 'Report many events',
       about:
-        'For the role `platform`. Each event has a result of its own. Report those whose `code` is ' +
+        'For the role `platform`. Each event has its own result. Report events whose `code` is ' +
         '`unavailable` again, with the same `id`.',
       requestHeaders: NAMED_ACCOUNT,
       body: EventBatchSchema,
@@ -77,7 +77,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
     },
     list: {
       summary: 'List events',
-      about: "The caller's events, or for the role `platform` all events; newest first.",
+      about: "The caller's events, or all events for the role `platform`; newest first.",
       query: {
         event: {
           about: `Of this kind: ${EVENT_KINDS.join(', ')}.`,
@@ -87,29 +87,31 @@ export const eventsRoutes = describeRoutes(EventsController, {
           about: `About this: ${RESOURCES.join(', ')}, or ${ALL_RESOURCES} for notices.`,
           schema: schema.text('', 'call'),
         },
-        applicationId: { about: 'Of this application.', schema: schema.text('', '5080983') },
+        applicationId: {
+          about: 'Only events of this application.',
+          schema: schema.text('', '5080983'),
+        },
         accountId: {
-          about: 'Of this account; for the role `platform`.',
+          about: 'Only events of this account; for the role `platform`.',
           schema: schema.text('', '83346'),
         },
         producerId: {
-          about: `With this key of the producer's. ${PLUS_AT_START}`,
+          about: `Only events with this key of their producer. ${PLUS_AT_START}`,
           schema: schema.text('', 'cdr-8c1f3a'),
         },
         unmatched: {
-          about: 'Whether no subscription was told of it.',
+          about: 'Only events that matched no subscription (`true`), or at least one (`false`).',
           schema: schema.flag('', true),
         },
         contains: CONTAINS,
         missedBy: {
           about:
-            'Which this subscription is for, as it is now, and of which it has no delivery: those from 30 days ' +
-            'before it was created.',
+            'Only events that match this subscription as it is now, and that were not delivered to it, from 30 days ' +
+            'before its creation on.',
           schema: schema.text('', '4711'),
         },
         include: {
-          about:
-            "Adds the events' `data`. A page that has more than about 1 MiB of them ends earlier.",
+          about: "Adds the events' `data`. A page ends early at about 1 MiB of them.",
           schema: schema.choice('', ['data']),
         },
         ...TIMES,
@@ -121,12 +123,12 @@ export const eventsRoutes = describeRoutes(EventsController, {
     },
     show: {
       summary: 'Show an event',
-      about: 'The event, who was told of it, and why others were not.',
+      about: 'The event, its deliveries, and why other subscriptions did not get it.',
       answer: EventReportSchema,
     },
     deliveries: {
       summary: "List an event's deliveries",
-      about: 'All of them, newest first. With the role `platform`, of any account.',
+      about: 'All of them, newest first. The role `platform` may list those of any account.',
       query: NEWEST_PAGE,
       answer: schema.arrayOf(DeliveryView.schema),
       headers: ['Link'],
@@ -140,24 +142,24 @@ const NOT_MATCHING = describeError(
 );
 const EXISTS = describeError(
   new DeliveryExistsError('019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
-  'The subscription has a delivery of the event, which can be redelivered.',
+  'The subscription already has a delivery of the event, which can be redelivered.',
 );
 const LIMIT_REACHED = describeError(
   new DeliveryLimitReachedError(),
-  'The event was sent to 100 subscriptions that it had not matched.',
+  'The event was already sent to 100 such subscriptions.',
 );
 
 /** The missed events' part of the API description. */
 export const missedEventsRoutes = describeRoutes(MissedEventsController, {
   tag: 'Events',
-  about: 'What the platform reports, and what became of it.',
+  about: 'Events that the platform reports, and their deliveries.',
   path: { id: { about: 'The id of an event.', schema: schema.uuid('') } },
   operations: {
     deliver: {
       summary: 'Send a missed event',
       about:
-        'Sends the event to a subscription that matches it and was not told of it, because it was created ' +
-        'later or was off, for example: to at most 100 such subscriptions.',
+        'Sends the event to a subscription that matches it but has not got it, for example because it was created ' +
+        'later or was off. An event can be sent to at most 100 such subscriptions.',
       examples: { one: { webhookId: '4711' } },
       answer: AddressSchema,
       headers: ['Location'],
@@ -176,8 +178,8 @@ export const filterPreviewsRoutes = describeRoutes(FilterPreviewsController, {
     preview: {
       summary: 'Try a filter',
       about:
-        'Says how many of the newest events of its kind the subscription would get with this filter, and shows some. Nothing ' +
-        'is changed.',
+        'Counts how many of the newest events of its kind the subscription would get with this filter, and shows some of ' +
+        'them. It changes nothing.',
       examples: { one: { filter: { duration: { gte: 60 } } } },
       answer: FilterPreviewView.schema,
     },

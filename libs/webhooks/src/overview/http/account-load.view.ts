@@ -6,14 +6,14 @@ export const ACCOUNT_ID = string().and('format', 'must be the id of an account',
 
 export const AccountLoadView = viewOf<AccountLoad>()('AccountLoad', {
   accountId: computed(schema.accountNumber('The account.'), ({ id }) => Number(id)),
-  user: computed(schema.href('Its address, which shows its name.', 'users/83346'), ({ id }, href) =>
+  user: computed(schema.href('The address of its user.', 'users/83346'), ({ id }, href) =>
     href('users', id),
   ),
-  reported: schema.integer('Events that were accepted for it.', 1_204),
-  delivered: schema.integer('Attempts that succeeded.', 1_198),
-  failed: schema.integer('Attempts that failed.', 17),
+  reported: schema.integer('How many events were accepted for it.', 1_204),
+  delivered: schema.integer('How many attempts succeeded.', 1_198),
+  failed: schema.integer('How many attempts failed.', 17),
   waiting: schema.integer(
-    'Its unfinished deliveries now, at most 10,000 of each subscription and day.',
+    'Its unfinished deliveries now; at most 10,000 of each subscription and day are counted.',
     12,
   ),
   share: {

@@ -8,18 +8,20 @@ const { optional } = schema;
 
 const PROCESS = {
   id: schema.text(
-    '`host:pid:random`. Attempts of workers are recorded under it.',
+    '`host:pid:random`. Attempts are recorded with the id of their worker.',
     'worker-1:7:9f3a51',
   ),
   version: schema.text('Its version.', '1.1.0'),
   startedAt: schema.time('When it started.'),
-  seenAt: schema.time('Its last sign of life, of which there is one every ten seconds.'),
-  isAlive: schema.flag('Whether that was at most 35 seconds ago.', true),
-  cpuPercent: optional(schema.integer('What it used of one core, in the ten seconds before.', 38)),
-  memoryBytes: optional(schema.integer('Its resident memory.', 176_000_000)),
+  seenAt: schema.time('Its last heartbeat. There is one every ten seconds.'),
+  isAlive: schema.flag('Whether its last heartbeat was at most 35 seconds ago.', true),
+  cpuPercent: optional(
+    schema.integer('Its share of one core in the ten seconds before, in percent.', 38),
+  ),
+  memoryBytes: optional(schema.integer('Its resident memory, in bytes.', 176_000_000)),
 };
 
-const bytes = (of: string) => schema.integer(`Bytes of ${of}, with indexes.`, 8_192);
+const bytes = (of: string) => schema.integer(`Bytes of ${of}, including indexes.`, 8_192);
 
 const OverviewSchema = schema.named(
   'Overview',
@@ -27,16 +29,16 @@ const OverviewSchema = schema.named(
     pending: schema.integer('Unfinished deliveries.', 12),
     oldestDueS: optional(
       schema.integer(
-        'How long the oldest due delivery that no worker and no queue has is due, in seconds.',
+        'How long the oldest due delivery has been due that neither a worker nor a queue has, in seconds.',
         1,
       ),
     ),
     expiredClaims: schema.integer(
-      'Deliveries whose lease ended without an outcome, and that no worker has claimed since.',
+      'Deliveries whose lease ended without an outcome, and that no worker has claimed since then.',
       0,
     ),
     lookedAt: schema.integer(
-      'Among how many pending deliveries `expiredClaims` were counted: the first 10,000 of each day.',
+      'How many pending deliveries `expiredClaims` covers: the first 10,000 of each day.',
       12,
     ),
     workers: schema.arrayOf(
@@ -44,7 +46,7 @@ const OverviewSchema = schema.named(
         'WorkerShown',
         schema.object({
           ...PROCESS,
-          inFlight: schema.integer('Deliveries that it was attempting then.', 3),
+          inFlight: schema.integer('Deliveries in flight at its last heartbeat.', 3),
           hold: optional({
             ...schema.object({
               cause: schema.choice(
@@ -66,7 +68,7 @@ const OverviewSchema = schema.named(
         schema.named(
           'QueueShown',
           schema.object({
-            waiting: schema.integer('Jobs that wait, of up to ten deliveries each.', 0),
+            waiting: schema.integer('Waiting jobs, of up to ten deliveries each.', 0),
             active: schema.integer('Jobs that a worker is fetching.', 0),
           }),
         ),
@@ -90,9 +92,9 @@ const OverviewSchema = schema.named(
     retention: schema.object({
       days: schema.integer('How many days events and their deliveries are kept.', 30),
       nextDay: optional(
-        schema.text('The day whose data goes next.', '2026-01-01', { format: 'date' }),
+        schema.text('The day whose data is deleted next.', '2026-01-01', { format: 'date' }),
       ),
-      nextAt: optional(schema.time('From when on.')),
+      nextAt: optional(schema.time('The earliest time at which it is deleted.')),
     }),
     failing: {
       ...schema.arrayOf(
@@ -102,9 +104,9 @@ const OverviewSchema = schema.named(
             webhookId: schema.numericId('The subscription.', '4711'),
             accountId: schema.numericId('Its account.', '83346'),
             targetUrl: schema.text('Its target.', 'https://example.com/hooks'),
-            failures: schema.integer('Failed attempts in a row, ten at most.', 10),
-            failingSince: schema.time('When the first of them was.'),
-            openUntil: optional(schema.time('Nothing is sent until then.')),
+            failures: schema.integer('Consecutive failed attempts; at most ten are counted.', 10),
+            failingSince: schema.time('When the first of them failed.'),
+            openUntil: optional(schema.time('Nothing but tests is sent before this time.')),
             waiting: schema.integer(
               'Its unfinished deliveries, at most 10,000 of each day.',
               3_112,
@@ -123,7 +125,7 @@ const OverviewSchema = schema.named(
             accountId: schema.numericId('Its account.', '83346'),
             targetUrl: schema.text('Its target.', 'https://example.com/hooks'),
             lost: schema.integer(
-              'How many notifications were `exhausted` in the last 24 hours, or cancelled by the service.',
+              'How many notifications ended as `exhausted`, or were cancelled by the service, in the last 24 hours.',
               15,
             ),
             lastLostAt: schema.time('When the last of them ended.'),
@@ -133,7 +135,7 @@ const OverviewSchema = schema.named(
       description:
         'The 20 subscriptions that have lost the most notifications in the last 24 hours.',
     },
-    schemaVersion: schema.text("The database's newest migration.", 'Webhooks1763700000004'),
+    schemaVersion: schema.text('The newest migration of the database.', 'Webhooks1763700000004'),
   }),
 );
 
@@ -150,21 +152,21 @@ export const overviewRoutes = describeRoutes(OverviewController, {
     accounts: {
       summary: 'List the load by account',
       about:
-        'Which accounts use the installation most. Needs the role `platform`. Answers those that have events, attempts or ' +
-        'waiting deliveries, from whole hours, a page at a time. The figures may be 20 seconds old.',
+        'Which accounts use the installation most. Needs the role `platform`. Lists accounts with events, attempts or ' +
+        'pending deliveries in whole hours, a page at a time. The figures may be 20 seconds old.',
       query: {
         since: {
           about:
-            'From the beginning of the hour with this time; by default an hour before `until`. It must be at most seven days before `until`.',
+            'The start of the time range, rounded down to the hour; by default one hour before `until`. It must be at most seven days before `until`.',
           schema: schema.time('', '2026-01-31T11:00:00Z'),
         },
         until: {
           about:
-            'Until the end of the hour with this time; by default now. It must be later than `since`.',
+            'The end of the time range, rounded up to the hour; by default now. It must be later than `since`.',
           schema: schema.time('', '2026-01-31T12:00:00Z'),
         },
         sort: {
-          about: 'What they are sorted by; by default `share`.',
+          about: 'The member to sort by; by default `share`.',
           schema: schema.choice('', ACCOUNT_SORTS, 'waiting'),
         },
         order: {
@@ -173,7 +175,7 @@ export const overviewRoutes = describeRoutes(OverviewController, {
         },
         limit: NEWEST_PAGE.limit!,
         after: {
-          about: 'Answers those that come after this account.',
+          about: 'Lists the accounts after this one.',
           schema: schema.numericId('', '83346'),
         },
       },

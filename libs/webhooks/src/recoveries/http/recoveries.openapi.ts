@@ -6,7 +6,7 @@ import { RecoveryCountSchema, RecoveryView } from './recovery.view.js';
 
 const RUNNING = describeError(
   new RecoveryRunningError(),
-  'Another recovery has not looked at all subscriptions yet.',
+  'Another recovery is still looking for subscriptions.',
 );
 
 /** The recoveries' part of the API description. */
@@ -18,23 +18,24 @@ export const recoveriesRoutes = describeRoutes(RecoveriesController, {
     start: {
       summary: 'Recover from an outage',
       about:
-        'Undoes what an outage on our own side did to subscriptions between two times. Needs the role `platform`. Of the ' +
-        'subscriptions with more attempts that failed without an answer (`dns`, `refused`, `reset`, `timeout`) than with ' +
-        'one, by five minutes, it closes the circuits of those that have failed since then, switches on those that were ' +
-        'switched off then for their failures, and sends again what became exhausted then by an attempt without an ' +
-        'answer. Those that were switched off also get what was cancelled then, and the events that they missed.',
+        'Undoes what an outage on our own side did to subscriptions between two times. Needs the role `platform`. It ' +
+        'covers subscriptions that, within five minutes, had more attempts without a response (`dns`, `refused`, `reset`, ' +
+        '`timeout`) than with one. It closes their circuits if they have failed since then, switches on those that the ' +
+        'service had switched off for their failures, and sends again the notifications that became exhausted by an ' +
+        'attempt without a response. Subscriptions that had been switched off also get the notifications cancelled then, ' +
+        'and the events that they missed.',
       examples: {
         smallest: { since: '2026-01-31T11:00:00Z', until: '2026-01-31T12:00:00Z' },
         everything: { since: '2026-01-31T11:00:00Z', until: '2026-01-31T12:00:00Z', dryRun: true },
       },
       answer: AddressSchema,
       headers: ['Location'],
-      others: { 200: { about: 'A dry run: nothing is changed.', schema: RecoveryCountSchema } },
+      others: { 200: { about: 'A dry run, which changes nothing.', schema: RecoveryCountSchema } },
       errors: [RUNNING, NOTIFICATION_LOOP],
     },
     show: {
       summary: 'Show a recovery',
-      about: 'What it has done and how far it came. Needs the role `platform`.',
+      about: 'What it did, and its progress. Needs the role `platform`.',
       answer: RecoveryView.schema,
     },
   },

@@ -8,10 +8,10 @@ export class RecoverRequestDto {
   @IsSince('When the outage began.')
   since!: string;
 
-  @IsUntil({ about: 'When it had ended.', required: true })
+  @IsUntil({ about: 'When the outage had ended.', required: true })
   until!: string;
 
-  @Field({ about: 'Only counts what would be done.', default: false, example: false })
+  @Field({ about: 'Only counts, and changes nothing.', default: false, example: false })
   @Is(flag())
   dryRun?: boolean;
 

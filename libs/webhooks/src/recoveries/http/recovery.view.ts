@@ -2,19 +2,16 @@ import { computed, schema, viewOf } from '#libs/http';
 import type { Recovery, RecoveryState } from '../domain/recovery.js';
 
 const STATES: Record<RecoveryState, string> = {
-  running: 'it looks for subscriptions, or their deliveries are being sent again',
-  completed: 'all subscriptions were recovered, and all of their deliveries have begun anew',
+  running: 'it is looking for subscriptions, or their deliveries are being sent again',
+  completed: 'all subscriptions were recovered, and all of their deliveries were restarted',
 };
 
 const COUNTS = {
-  subscriptions: schema.integer(
-    'Subscriptions that are recovered: changed, or sent deliveries again.',
-    14,
-  ),
-  circuitsClosed: schema.integer('How many of them had an open circuit, which is closed.', 9),
-  switchedOn: schema.integer('How many of them had been switched off, and are on again.', 1),
+  subscriptions: schema.integer('How many subscriptions were changed or get deliveries again.', 14),
+  circuitsClosed: schema.integer('How many of them had an open circuit that was closed.', 9),
+  switchedOn: schema.integer('How many of them were switched on again.', 1),
   deliveries: schema.integer(
-    'How many deliveries are sent again, with the events that were missed by subscriptions while they were off.',
+    'How many deliveries are sent again, including events that subscriptions missed while they were off.',
     312,
   ),
 };
@@ -30,10 +27,10 @@ export const RecoveryView = viewOf<Recovery>()('Recovery', {
     ({ id }, href) => href('overview', 'recoveries', id),
   ),
   since: schema.time('When the outage began.'),
-  until: schema.time('When it had ended.'),
-  state: schema.meanings('How it stands.', STATES, 'running'),
+  until: schema.time('When the outage had ended.'),
+  state: schema.meanings('The state of the recovery.', STATES, 'running'),
   ...COUNTS,
-  sent: schema.integer('How many of the deliveries have begun anew so far.', 200),
-  createdAt: schema.time('When it was asked for.'),
+  sent: schema.integer('How many of the deliveries were restarted so far.', 200),
+  createdAt: schema.time('When the recovery was created.'),
   completedAt: schema.optional(schema.time('When it ended.')),
 });

@@ -25,7 +25,7 @@ import { ReplayableStateSchema, SendableStateSchema } from './replay.view.js';
 
 const BY_DEFAULT: readonly ReplayableState[] = ['exhausted', 'cancelled'];
 
-const DRY_RUN = { about: 'Only counts them.', default: false, example: false };
+const DRY_RUN = { about: 'Only counts, and sends nothing.', default: false, example: false };
 
 /** Without words for a validator whose schema says it all. */
 const wordless = (validator: Validator): Validator => ({ ...validator, wording: [] });
@@ -68,8 +68,8 @@ function rangeOf(dto: { since: string; until?: string }): Pick<ReplayFilter, 'si
 }
 
 const MADE = {
-  since: 'Those that were made at or after that.',
-  until: 'Those that were made before that; by default now.',
+  since: 'The start of the time range in which deliveries were created, inclusive.',
+  until: 'The end of that time range, exclusive; by default now.',
 };
 
 /** Filters of the list of deliveries that select nothing to send. If they were ignored, more would be sent than was meant. */
@@ -86,7 +86,7 @@ export class ReplayRequestDto {
   until?: string;
 
   @Field({
-    about: 'Those in one of these states.',
+    about: 'Only deliveries in one of these states.',
     default: BY_DEFAULT,
     example: ['exhausted'],
   })
@@ -97,7 +97,7 @@ export class ReplayRequestDto {
     }),
     {
       code: 'conflict',
-      says: 'must not be given with missed, because what was missed has no delivery',
+      says: 'must not be given with missed, because missed events have no delivery',
       holds: (_, { dto: { missed } }) => missed !== true,
     },
   )
@@ -105,9 +105,9 @@ export class ReplayRequestDto {
 
   @Field({
     about:
-      'Instead of deliveries, sends the events that the subscription is for, as it is now, and has no delivery of: ' +
-      'for the first time, so without the header `webhook-replayed`. `since` and `until` are about the events, from 30 ' +
-      'days before the subscription was created.',
+      'Sends events instead of deliveries: those that match the present subscription, and were not delivered to it. ' +
+      'They are sent for the first time, so without the header `webhook-replayed`. `since` and `until` apply to the ' +
+      'events, from 30 days before the creation of the subscription on.',
     default: false,
     example: false,
   })
@@ -145,26 +145,26 @@ function selection<State extends SendableState>(of: {
     @Is(wordless(of.states))
     state?: State;
 
-    @Field({ about: 'Those of events of this kind.', example: 'cdrCreated' })
+    @Field({ about: 'Only deliveries of events of this kind.', example: 'cdrCreated' })
     @Is(wordless(oneOf(EVENT_KINDS, EventKindSchema)))
     event?: EventKind;
 
     @Field({
       about:
-        'Those of this subscription; by default of all of the account. Those of a subscription that is off ' +
+        'Only deliveries to this subscription; by default to all of the account. Deliveries to subscriptions that are off ' +
         'or deleted are left out.',
       example: '4711',
     })
     @Is(numericId())
     webhookId?: string | number;
 
-    @Field({ about: 'Those of events of this application.', example: '5080983' })
+    @Field({ about: 'Only deliveries of events of this application.', example: '5080983' })
     @Is(numericId())
     applicationId?: string | number;
 
     @Field({
       about:
-        'Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, an error, ' +
+        'Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an error, ' +
         'or `failed` for all but 2xx.',
       example: '5xx',
     })
@@ -192,7 +192,7 @@ function selection<State extends SendableState>(of: {
 export class RedeliverRequestDto extends selection({
   states: oneOf(REPLAYABLE_STATES, ReplayableStateSchema),
   byDefault: BY_DEFAULT,
-  about: 'Those in this state; by default those that are exhausted or cancelled.',
+  about: 'Only deliveries in this state; by default exhausted and cancelled ones.',
   example: 'exhausted',
 }) {
   @IsSince(MADE.since)
@@ -204,8 +204,8 @@ export class SendRequestDto extends selection({
   states: oneOf(SENDABLE_STATES, SendableStateSchema),
   byDefault: ['pending', ...BY_DEFAULT],
   about:
-    'Those in this state, where `pending` includes parked ones; by default those that are pending, exhausted or ' +
-    'cancelled.',
+    'Only deliveries in this state, where `pending` includes parked ones; by default pending, exhausted and ' +
+    'cancelled ones.',
   example: 'pending',
 }) {
   @IsSince(MADE.since)

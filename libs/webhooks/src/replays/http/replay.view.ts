@@ -13,10 +13,10 @@ import {
 } from '../domain/replay.js';
 
 const STATES: Record<ReplayState, string> = {
-  running: 'deliveries begin anew or are sent now, or wait for the target or for an earlier replay',
+  running: 'deliveries are being restarted or sent, or wait for their target or an earlier replay',
   completed:
-    'every one of them has begun anew or was sent now; those of a subscription that was switched off meanwhile are left out',
-  cancelled: 'it was cancelled, or the one subscription that it is of was switched off or deleted',
+    'every delivery was restarted or sent, except those of subscriptions that were switched off meanwhile',
+  cancelled: 'it was cancelled, or its subscription was switched off or deleted',
 };
 
 export const ReplayableStateSchema = schema.named(
@@ -35,7 +35,7 @@ export const SendableStateSchema = schema.named(
 
 const WAIT_REASON: Record<WaitReason, string> = {
   schedule:
-    'Until a time that is set: the target asked for it with `Retry-After`, an attempt of this replay failed, or an earlier replay of the subscription is still running.',
+    'Until a set time, because the target answered with `Retry-After` or an attempt of this replay failed; or until an earlier replay of the subscription has ended.',
   paused: 'Until the customer resumes the subscription.',
   circuit: "Until a probe succeeds, because the subscription's circuit is open or half-open.",
   hold: 'Until our own network reaches targets again.',
@@ -43,7 +43,7 @@ const WAIT_REASON: Record<WaitReason, string> = {
 };
 
 const NowSchema = schema.integer(
-  'How many of them are sent at once, as fast as their targets take them.',
+  'How many of them are sent at once, as fast as their targets accept them.',
   287,
 );
 
@@ -68,7 +68,7 @@ export const ReplayCountSchema = schema.named(
     now: NowSchema,
     waiting: WaitingSchema,
     leftOut: schema.integer(
-      'How many others are selected, but left out because their subscriptions are off.',
+      'How many other deliveries match, but are left out because their subscriptions are off.',
       12,
     ),
     leftOutFor: schema.object({
@@ -86,33 +86,35 @@ export const ReplayView = viewOf<Replay & SendOutlook>()('Replay', {
   ),
   webhookId: schema.optional(
     schema.numericId(
-      'The only subscription that is told again; without it, all of the account.',
+      'The only subscription that is replayed; absent for all subscriptions of the account.',
       '4711',
     ),
   ),
-  since: schema.time('Deliveries that were made at or after that.'),
-  until: schema.time('Deliveries that were made before that.'),
+  since: schema.time('The start of the time range in which deliveries were created, inclusive.'),
+  until: schema.time('The end of that time range, exclusive.'),
   states: schema.arrayOf(SendableStateSchema),
   missed: schema.optional(
-    schema.flag('Always `true`: it sends events that the subscription has missed.', true),
+    schema.flag('Always `true`: the replay sends events that the subscription has missed.', true),
   ),
   event: schema.optional(EventKindSchema),
   applicationId: schema.optional(
-    schema.numericId('Deliveries of events of this application.', '5080983'),
+    schema.numericId('Only deliveries for events of this application.', '5080983'),
   ),
-  status: schema.optional(schema.text('Deliveries with this result of the last attempt.', '5xx')),
-  state: schema.meanings('How it stands.', STATES, 'running'),
-  total: schema.integer('How many deliveries there were when it was asked for.', 312),
+  status: schema.optional(
+    schema.text('Only deliveries whose last attempt had this result.', '5xx'),
+  ),
+  state: schema.meanings('The state of the replay.', STATES, 'running'),
+  total: schema.integer('How many deliveries matched when the replay was created.', 312),
   replayed: schema.integer(
-    'How many have begun anew or were sent now: more than total if others in the time range ended meanwhile.',
+    'How many were restarted or sent so far: more than `total` if others in the time range ended meanwhile.',
     200,
   ),
   now: schema.integer(
-    'Of its deliveries that have not ended, how many are sent at once or are under way. It looks at 100 subscriptions ' +
-      'and 10,000 waiting deliveries at most.',
+    'How many of its unfinished deliveries are in flight or sent at once. At most 100 subscriptions and 10,000 pending ' +
+      'deliveries are counted.',
     12,
   ),
   waiting: WaitingSchema,
-  createdAt: schema.time('When it was asked for.'),
+  createdAt: schema.time('When the replay was created.'),
   completedAt: schema.optional(schema.time('When it ended.')),
 });

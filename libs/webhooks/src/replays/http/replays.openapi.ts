@@ -7,18 +7,18 @@ import { ReplaysController } from './replays.controller.js';
 
 const LIMIT_REACHED = describeError(
   new ReplayLimitError({}),
-  'As many replays of the subscription, or of all subscriptions of the account, are running as there may be at once.',
+  'The subscription, or the account, already has as many running replays as it may have.',
 );
 const FINISHED = describeError(
   new ReplayFinishedError(),
-  'The replay is completed: there is nothing left to cancel.',
+  'The replay is completed, so there is nothing to cancel.',
 );
 
 /** What all requests that start a replay have in common. */
 const STARTS = {
   answer: AddressSchema,
   headers: ['Location'] as const,
-  others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
+  others: { 200: { about: 'A dry run, which sends nothing.', schema: ReplayCountSchema } },
   errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED, NOTIFICATION_LOOP],
 };
 
@@ -42,15 +42,15 @@ const OTHER_FILTERS = 'It refuses other filters of `GET /v1/deliveries`, such as
 export const replaysRoutes = describeRoutes(ReplaysController, {
   tag: 'Deliveries',
   about:
-    'A replay sends finished deliveries of a time again, or sends waiting ones now, as fast as the target takes them.',
+    'A replay sends the finished deliveries of a time range again, or sends pending ones now, as fast as their targets accept them.',
   path: { id: { about: 'The id of a replay.', schema: schema.uuid('') } },
   operations: {
     start: {
       summary: 'Replay deliveries',
       about:
-        'Starts finished deliveries of a subscription anew, oldest first: the same ids, a full ' +
-        'schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends ' +
-        'what the subscription was not told of instead, as if each event were sent by hand. ' +
+        'Restarts finished deliveries of a subscription, oldest first: with the same ids, a full ' +
+        'schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends the events ' +
+        'that the subscription has missed instead, as if you sent each one by hand. ' +
         OTHER_FILTERS,
       path: {
         id: { about: 'The id of a webhook subscription.', schema: schema.numericId('', '4711') },
@@ -70,7 +70,7 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
     redeliver: {
       summary: 'Deliver many again',
       about:
-        'Starts the finished deliveries of the account that the filters select anew, oldest first for each ' +
+        'Restarts the finished deliveries of the account that match the filters, oldest first for each ' +
         'subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out. ' +
         OTHER_FILTERS,
       examples: examplesOf('exhausted'),
@@ -79,9 +79,9 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
     send: {
       summary: 'Send many now',
       about:
-        'Makes the waiting deliveries of the account that the filters select due at once, with their schedules kept, ' +
-        'and starts the finished ones anew, oldest first for each subscription. Those of a subscription that is ' +
-        'paused, held or has an open circuit wait until it no longer is. Tests, and deliveries of subscriptions that ' +
+        'Makes the pending deliveries of the account that match the filters due at once, without changing their ' +
+        'schedules, and restarts the finished ones, oldest first for each subscription. Deliveries of a subscription that ' +
+        'is paused or held, or whose circuit is open, wait until that ends. Tests, and deliveries of subscriptions that ' +
         'are off or deleted, are left out. ' +
         OTHER_FILTERS,
       examples: examplesOf('pending'),
@@ -89,12 +89,13 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
     },
     show: {
       summary: 'Show a replay',
-      about: 'What it selects and how far it came; also after its subscription is gone.',
+      about: 'What the replay selects and its progress, even after its subscription was deleted.',
       answer: ReplayView.schema,
     },
     cancel: {
       summary: 'Cancel a replay',
-      about: 'Nothing more begins; what has begun goes on. Done again, it changes nothing.',
+      about:
+        'No further deliveries are restarted; those already restarted continue. Cancelling again has no effect.',
       answer: AddressSchema,
       headers: ['Location'],
       errors: [FINISHED],

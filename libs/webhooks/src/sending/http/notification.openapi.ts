@@ -9,12 +9,12 @@ export const NotificationSchema = schema.named(
     name: schema.optional(schema.text("The subscription's `name`.", 'Billing')),
     event: eventKind('The kind of the event.'),
     resource: resourceOrAll('What the event is about:'),
-    accountId: schema.numericId('The account that it happened to.', '83346'),
+    accountId: schema.numericId('The account to which it happened.', '83346'),
     applicationId: schema.optional(
       schema.numericId('The application, if the event has one.', '5080983'),
     ),
     timestamp: schema.time('When it happened.'),
-    test: schema.optional(schema.flag('`true` on a test; else absent.', true)),
+    test: schema.optional(schema.flag('`true` for a test; otherwise absent.', true)),
     data: schema.anyObject(
       'Byte for byte as the platform reported it. In a notice about another subscription: its ' +
         '`webhookId`, `name`, `event` and `targetUrl` (without user information), `failingSince`, ' +
@@ -37,10 +37,10 @@ export const notifications: readonly NotificationDescription[] = [
     to: '{$request.body#/targetUrl}',
     operations: ['webhooksCreate', 'applicationWebhooksCreate'],
     tag: 'Notifications',
-    summary: 'Be told of an event',
+    summary: 'Receive an event',
     about:
-      'Posted to the `targetUrl` of a subscription, and signed by Standard Webhooks 1.0.0. At ' +
-      'least once; no order is promised.',
+      'Posted to the `targetUrl` of a subscription at least once, and signed as Standard Webhooks 1.0.0 says. ' +
+      'Only an `ordered` subscription has an order.',
     headers: {
       'webhook-id': { about: "The notification's id.", schema: schema.uuid('') },
       'webhook-timestamp': {
@@ -49,24 +49,24 @@ export const notifications: readonly NotificationDescription[] = [
       },
       'webhook-signature': {
         about:
-          'One for each key that counts now, with blanks between: `v1,…` or, of Ed25519, `v1a,…`.',
+          'One signature for each valid key, separated by spaces: `v1,…`, or `v1a,…` with Ed25519.',
         schema: schema.text('', 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='),
       },
       'webhook-replayed': {
-        about: 'Only on what a replay sends again.',
+        about: 'Only if a replay sends the notification again.',
         schema: schema.choice('', ['true']),
         optional: true,
       },
     },
     body: NotificationSchema,
     answers: {
-      '2XX': 'It is delivered.',
-      '3XX': 'A failure: redirects are not followed. It is tried again.',
+      '2XX': 'The notification is delivered.',
+      '3XX': 'A failure, which is retried. Redirects are not followed.',
       '410': 'The subscription is switched off.',
-      '429': 'It is tried again, after `Retry-After` where that is given.',
-      '503': 'It is tried again, after `Retry-After` where that is given.',
-      '4XX': 'A failure: it is tried again.',
-      '5XX': 'A failure: it is tried again.',
+      '429': 'A failure, which is retried, after `Retry-After` if that is given.',
+      '503': 'A failure, which is retried, after `Retry-After` if that is given.',
+      '4XX': 'A failure, which is retried.',
+      '5XX': 'A failure, which is retried.',
     },
   },
 ];

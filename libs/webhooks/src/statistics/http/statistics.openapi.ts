@@ -7,20 +7,20 @@ const { optional } = schema;
 const OUTCOMES: schema.Schema = {
   type: 'object',
   description:
-    'How many attempts ended how: `2xx` to `5xx`, or the error of one without an answer.',
+    'The number of attempts by outcome: `2xx` to `5xx`, or the error if there was no response.',
   additionalProperties: { type: 'integer', minimum: 1 },
   examples: [{ '2xx': 38, timeout: 2 }],
 };
 
 const SUMMARY = {
-  since: schema.time('From this time on.', '2026-01-31T12:00:00.000Z'),
-  until: schema.time('Until before this time.', '2026-01-31T12:05:00.000Z'),
-  attempts: schema.integer('How many attempts began in this time.', 40),
+  since: schema.time('The start of the time range, inclusive.', '2026-01-31T12:00:00.000Z'),
+  until: schema.time('The end of the time range, exclusive.', '2026-01-31T12:05:00.000Z'),
+  attempts: schema.integer('How many attempts began in the time range.', 40),
   outcomes: OUTCOMES,
   answerMs: optional({
     ...schema.object({ p50: milliseconds(84), p95: milliseconds(310.5), p99: milliseconds(402) }),
     description:
-      "Time until the headers of the target's answer, in ms, within a tenth; absent without answers.",
+      'Time until the response headers, in ms, accurate to 10 %; absent without responses.',
   }),
 };
 
@@ -37,7 +37,7 @@ const WAITING: schema.Schema = {
     deliveries: schema.integer('How many there are; at most 100,000 are counted.', 1),
     since: optional(schema.time('When the oldest of them was created.')),
   }),
-  description: 'The deliveries that are not finished.',
+  description: 'The unfinished deliveries.',
 };
 
 /** The outcomes of an account's attempts, and its backlog. */
@@ -54,15 +54,15 @@ const AccountStatisticsSchema = schema.named(
 const HISTORY_RANGE: Parameters = {
   since: {
     about:
-      'From this time on; by default an hour before `until`. It must be at most 31 days before `until`.',
+      'The start of the time range; by default one hour before `until`. It must be at most 31 days before `until`.',
     schema: schema.time('', '2026-01-31T11:00:00Z'),
   },
   until: {
-    about: 'Until before this time; by default now. It must be later than `since`.',
+    about: 'The end of the time range, exclusive; by default now. It must be later than `since`.',
     schema: schema.time('', '2026-01-31T12:00:00Z'),
   },
   buckets: {
-    about: 'How many buckets at most, 12 by default. Each is a multiple of five minutes.',
+    about: 'The most buckets, 12 by default. Each covers a multiple of five minutes.',
     schema: { ...schema.integer('', 12), minimum: 1, maximum: MAX_BUCKETS },
   },
 };
@@ -71,7 +71,7 @@ const HISTORY_RANGE: Parameters = {
 const StatisticsSchema = schema.named(
   'DeliveryStatistics',
   schema.object({
-    attempts: schema.integer('How many attempts this is about: the newest, 1,000 at most.', 40),
+    attempts: schema.integer('How many attempts were evaluated: the newest, at most 1,000.', 40),
     outcomes: OUTCOMES,
     successRate: optional({
       type: 'number',
@@ -82,7 +82,7 @@ const StatisticsSchema = schema.named(
     }),
     answerMs: optional({
       ...schema.object({ p50: milliseconds(84), p95: milliseconds(310.5) }),
-      description: "Time until the headers of the target's answer, in ms; absent without answers.",
+      description: 'Time until the response headers, in ms; absent without responses.',
     }),
     waiting: WAITING,
     history: optional(HistorySchema),
@@ -97,7 +97,7 @@ function milliseconds(example: number): schema.Schema {
 export const statisticsRoutes = describeRoutes(StatisticsController, {
   ids: 'deliveries',
   tag: 'Deliveries',
-  about: 'How many attempts succeeded, and how many failed and why.',
+  about: 'How many attempts succeeded, how many failed, and why.',
   path: {
     id: { about: 'The id of a webhook subscription.', schema: schema.numericId('', '4711') },
   },
@@ -106,7 +106,7 @@ export const statisticsRoutes = describeRoutes(StatisticsController, {
       summary: "Show a subscription's statistics",
       about:
         'Outcomes of the newest attempts, and the backlog. With any parameter, also the history of a time ' +
-        'range. It is about ten seconds old, and lacks the last ten seconds of a worker that was killed.',
+        'range, which is about ten seconds old and lacks the last ten seconds of a worker that was killed.',
       query: HISTORY_RANGE,
       answer: StatisticsSchema,
     },
@@ -118,7 +118,7 @@ export const statisticsRoutes = describeRoutes(StatisticsController, {
       query: {
         ...HISTORY_RANGE,
         accountId: {
-          about: 'Of this account instead of the caller, for the role `platform`.',
+          about: 'The account instead of that of the caller; for the role `platform`.',
           schema: schema.text('', '83346'),
         },
       },

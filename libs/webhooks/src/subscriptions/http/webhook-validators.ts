@@ -88,10 +88,10 @@ export const FILTER = {
   clearable: true,
   raw: true,
   about:
-    "Which of these events it is for: conditions on the event's `data`, all of which must hold. At most 10 members, each " +
-    'with a path as its name: the name of a member of `data`, or up to 5 names joined by dots; `\\.` is a dot in a name. What ' +
-    'cannot be judged does not match: a member that is not there, or a value of another type. Numbers are compared exactly. `{}` is no filter: all ' +
-    'of these events match.',
+    "Which of these events it is for: conditions on the event's `data`. All of them must hold. There are at most 10 members. " +
+    'The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\\.` is a dot in a name. A ' +
+    'condition that cannot be evaluated does not match: its member is missing or has another type. Numbers are compared exactly. `{}` is ' +
+    'no filter: all of these events match.',
   example: { direction: 'in', duration: { gte: 60 }, 'caller.country': ['US', 'CA'] },
 };
 

@@ -52,7 +52,7 @@ const resourceList = string().and(
 
 const EVENT = {
   about:
-    'The kind of events that it is for. Notices are about other subscriptions of the account or, ' +
+    'The kind of event that it is for. Notices are about other subscriptions of the account or, ' +
     'for a subscription of an application, of that application: `webhookFailing` (the circuit has ' +
     'opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched ' +
     'it off).',
@@ -60,12 +60,13 @@ const EVENT = {
 };
 const RESOURCE = {
   about:
-    'What the events are about; `all` covers kinds of later versions, too. Notices about ' +
+    'What the events are about; `all` includes kinds that later versions add. Notices about ' +
     'subscriptions need `all`.',
   example: 'call,sms',
 };
 const TARGET_URL = {
-  about: 'Where the notifications are posted to. User information in it is sent as Basic.',
+  about:
+    'The URL to which notifications are posted. User information in it is sent as Basic authentication.',
   example: 'https://hooks.example.com/switchhook',
 };
 const DEFAULT_SIGNATURE: Signature = 'hmac-sha256';
@@ -90,7 +91,7 @@ class WebhookDto {
   @Field({
     clearable: true,
     trim: true,
-    about: 'A label for people; it goes into the notifications, too.',
+    about: 'A label for people. Notifications contain it, too.',
     example: 'Billing',
   })
   @Is(label(MAX_NAME))
@@ -99,7 +100,7 @@ class WebhookDto {
   @Field({
     clearable: true,
     raw: true,
-    about: 'Free-form data that goes into the notifications, as it was sent.',
+    about: 'Free-form data that notifications contain exactly as it was sent.',
     example: { order: 4711, tags: ['shop'] },
   })
   @Is(payload)
@@ -109,15 +110,15 @@ class WebhookDto {
   @Is(filterValidator)
   filter?: string | null;
 
-  @Field({ about: 'When false, nothing is sent. True at first.', example: true })
+  @Field({ about: 'When false, nothing is sent. True by default.', example: true })
   @Is(flag())
   enabled?: boolean;
 
   @Field({
     clearable: true,
     about:
-      'What holds instead of the configured retries, from the next attempt on. It must have ' +
-      '`schedule` or `timeoutMs`, or both; `{}` is no policy.',
+      'Replaces the configured retries, from the next attempt on. It must have ' +
+      '`schedule`, `timeoutMs` or both; `{}` means no policy.',
     example: { schedule: [10, 60, 600], timeoutMs: 5_000 },
   })
   @Is(GivenRetryPolicy)
@@ -126,8 +127,8 @@ class WebhookDto {
   @Field({
     clearable: true,
     about:
-      'The most notifications in a second, over all workers: on average, with bursts of 10 % more. ' +
-      'What exceeds it waits, and uses up no attempt.',
+      'The most notifications per second, over all workers: on average, with bursts of 10 % more. ' +
+      'Notifications beyond it wait without using up an attempt.',
     example: 10,
   })
   @Is(integer(PER_SECOND))
@@ -136,8 +137,8 @@ class WebhookDto {
   @Field({
     clearable: true,
     about:
-      'The most calls in flight, over all workers; at most as many as the installation allows for ' +
-      'one subscription. What exceeds it waits, and uses up no attempt.',
+      'The most calls in flight, over all workers, up to what the installation allows for one subscription. ' +
+      'Notifications beyond it wait without using up an attempt.',
     example: 2,
   })
   @Is(
@@ -157,7 +158,7 @@ class WebhookDto {
     clearable: true,
     about:
       'When true, notifications are sent one at a time, in the order in which their events were ' +
-      'accepted. One that fails holds those behind it until it has succeeded or is finished.',
+      'accepted. A failed one holds back those behind it until it has succeeded or finished.',
     example: true,
   })
   @Is(flag())
@@ -228,13 +229,16 @@ export class UpdateWebhookDto extends WebhookDto {
   @Is(resourceList)
   resource?: string;
 
-  @Field({ ...TARGET_URL, about: `${TARGET_URL.about} As it is shown, it is unchanged.` })
+  @Field({
+    ...TARGET_URL,
+    about: `${TARGET_URL.about} The URL as it is shown keeps the present one.`,
+  })
   @Is(targetUrlValidator)
   targetUrl?: string;
 
   @Field({
     ...HEADERS,
-    about: `${HEADERS.about} They replace all that were there; one as it is shown is unchanged.`,
+    about: `${HEADERS.about} They replace all present headers. A value as it is shown keeps the present one.`,
   })
   @Is(GivenHeaders)
   headers?: Record<string, string> | null;
@@ -242,8 +246,8 @@ export class UpdateWebhookDto extends WebhookDto {
   @Field({
     ...SIGNATURE,
     about:
-      `${SIGNATURE.about} Another one comes with a new key; the old one signs beside it for ` +
-      `24 hours. \`null\` stands for the default, ${DEFAULT_SIGNATURE}.`,
+      `${SIGNATURE.about} A change creates a new key; the old key also signs for ` +
+      `24 hours. \`null\` means the default, ${DEFAULT_SIGNATURE}.`,
     clearable: true,
   })
   @Is(oneOf(SIGNATURES, SignatureSchema))

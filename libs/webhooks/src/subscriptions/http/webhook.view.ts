@@ -16,15 +16,13 @@ const HEALTH_STATES: Record<TargetHealth['state'], string> = {
   losing:
     'in the last 24 hours, notifications were `exhausted`, or the service cancelled them: `lost` says how many',
   failing: 'every attempt since `since` failed',
-  open:
-    'at least 10 attempts in a row failed: nothing is sent until `until`, when one delivery finds ' +
-    'out whether the target answers again',
+  open: 'at least 10 consecutive attempts failed: nothing is sent until `until`, when one delivery is sent as a probe',
 };
 
 const PACED_BY: Record<NonNullable<PaceNow['pacedBy']>, string> = {
   maxPerSecond: '`maxPerSecond` notifications were sent in the last second',
   maxConcurrent: '`maxConcurrent` calls are in flight',
-  ordered: 'the one before has not succeeded yet and is not finished',
+  ordered: 'the notification before has neither succeeded nor finished',
 };
 
 const DISABLED_REASONS: Record<DisabledReason, string> = {
@@ -32,7 +30,7 @@ const DISABLED_REASONS: Record<DisabledReason, string> = {
   failing: `every attempt failed for ${String(FAILING_DAYS)} days`,
 };
 
-const FilterSchema = schema.anyObject("Conditions on the events' `data`, all of which must hold.", {
+const FilterSchema = schema.anyObject("Conditions on the events' `data`. All of them must hold.", {
   duration: { gte: 60 },
 });
 
@@ -47,28 +45,32 @@ const PUBLIC_KEY = schema.text(
 
 const HealthSchema = schema.object({
   state: schema.meanings('The state of the target.', HEALTH_STATES, 'open'),
-  since: optional(schema.time('When the first of the attempts failed, if all since then failed.')),
+  since: optional(schema.time('When the first of the consecutive failed attempts failed.')),
   until: optional(schema.time('Until when nothing is sent, except for tests.')),
-  disablesAt: optional(schema.time('A warning: it is switched off then, if it goes on failing.')),
+  disablesAt: optional(
+    schema.time('When the service switches the subscription off if it keeps failing.'),
+  ),
   lost: optional(
     schema.integer(
-      'How many notifications were `exhausted` in the last 24 hours, or cancelled by the service; absent for none.',
+      'How many notifications ended as `exhausted`, or were cancelled by the service, in the last 24 hours; absent if none.',
       15,
     ),
   ),
   lastLostAt: optional(schema.time('When the last of them ended.')),
   pacedBy: optional(
     schema.meanings(
-      'Notifications are due and wait, because the pace of the subscription allows no more.',
+      'Why due notifications wait for a limit of the subscription.',
       PACED_BY,
       'maxPerSecond',
     ),
   ),
-  pacedUntil: optional(schema.time('When the pace allows the next one, if only time decides.')),
+  pacedUntil: optional(
+    schema.time('When the next notification may be sent, if that depends on time alone.'),
+  ),
 });
 
 const ActivitySchema = schema.object({
-  succeeded: schema.integer('How many attempts of the last 24 hours were answered with 2xx.', 1295),
+  succeeded: schema.integer('How many attempts in the last 24 hours were answered with 2xx.', 1295),
   failed: schema.integer('How many of them failed.', 4),
   lastDeliveryAt: optional(
     schema.time('When the newest delivery was created, unless that was more than seven days ago.'),
@@ -98,21 +100,19 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
   applicationId: optional(
     schema.numericId('The application whose events it is for; absent at account level.', '5080983'),
   ),
-  name: optional(
-    schema.text('A label for people; it goes into the notifications, too.', 'Billing'),
-  ),
-  event: eventKind('The kind of events that it is for.'),
+  name: optional(schema.text('A label for people. Notifications contain it, too.', 'Billing')),
+  event: eventKind('The kind of event that it is for.'),
   resource: schema.text('What the events are about: `all`, or a list.', 'call,sms'),
   targetUrl: computed(
     schema.text(
-      'Where the notifications are posted to; user information is shown as `***`.',
+      'The URL to which notifications are posted; user information is shown as `***`.',
       'https://hooks.example.com/switchhook',
     ),
     ({ targetUrl }) => shownTargetUrl(targetUrl),
   ),
   payload: computed(
     optional(
-      schema.anyObject('Free-form data that goes into the notifications, as it was sent.', {
+      schema.anyObject('Free-form data that notifications contain exactly as it was sent.', {
         order: 4711,
         tags: ['shop'],
       }),
@@ -121,16 +121,14 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
   ),
   filter: computed(optional(FilterSchema), ({ filter }) => filter && new RawJson(filter.text)),
   enabled: schema.flag('When false, nothing is sent.', true),
-  createdAt: schema.time('When it was made.'),
-  updatedAt: schema.time('When a field last got another value.'),
+  createdAt: schema.time('When it was created.'),
+  updatedAt: schema.time('When a field was last changed.'),
   disabledReason: optional(
-    schema.meanings('Why the service switched it off.', DISABLED_REASONS, 'gone'),
+    schema.meanings('Why the service switched the subscription off.', DISABLED_REASONS, 'gone'),
   ),
-  disabledAt: optional(schema.time('When the service switched it off.')),
+  disabledAt: optional(schema.time('When the service switched the subscription off.')),
   paused: computed(
-    optional(
-      schema.flag('`true` while its deliveries wait until it is resumed; else absent.', true),
-    ),
+    optional(schema.flag('`true` while its deliveries are parked; otherwise absent.', true)),
     ({ paused }) => paused || undefined,
   ),
   health: computed(optional(HealthSchema), ({ enabled, health }) => (enabled ? health : undefined)),
@@ -139,13 +137,18 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
   maxPerSecond: optional(schema.integer('The most notifications in a second.', 10)),
   maxConcurrent: optional(schema.integer('The most calls in flight.', 2)),
   ordered: computed(
-    optional(schema.flag('`true` if they are sent one at a time, in order; else absent.', true)),
+    optional(
+      schema.flag(
+        '`true` if notifications are sent one at a time, in order; otherwise absent.',
+        true,
+      ),
+    ),
     ({ ordered }) => ordered || undefined,
   ),
   signature: computed(
     optional(
       schema.use(SignatureSchema, {
-        description: 'How notifications are signed, if not by `hmac-sha256`.',
+        description: 'How notifications are signed, unless with `hmac-sha256`.',
         examples: ['ed25519'],
       }),
     ),
@@ -155,8 +158,7 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
   activity: optional({
     ...ActivitySchema,
     description:
-      'What has lately happened to it; only with `include=activity`. Attempts are counted with a delay of ' +
-      'about ten seconds.',
+      'Its recent activity; only with `include=activity`. Attempts are counted with a delay of about ten seconds.',
   }),
 });
 

@@ -16,22 +16,22 @@ import { ADDRESSES, WebhooksController } from './webhooks.controller.js';
 
 const LIMIT_REACHED = describeError(
   new WebhookLimitReachedError('account'),
-  'The account, or the application, has as many webhook subscriptions as it may.',
+  'The account, or the application, already has as many webhook subscriptions as it may have.',
 );
 
 const FILTERS: Parameters = {
   event: {
-    about: `Answers those for this kind of events: ${EVENT_KINDS.join(', ')}.`,
+    about: `Only subscriptions for this kind of event: ${EVENT_KINDS.join(', ')}.`,
     schema: schema.text('', 'cdrCreated'),
   },
   resource: {
     about:
-      `One of ${RESOURCES.join(', ')}, ${ALL_RESOURCES}: \`sms\` finds those to \`call,sms\` and to ` +
-      '`all`, `all` finds those to `all`.',
+      `One of ${RESOURCES.join(', ')}, ${ALL_RESOURCES}: \`sms\` finds subscriptions for \`call,sms\` and for ` +
+      '`all`; `all` finds those for `all`.',
     schema: schema.text('', 'sms'),
   },
   enabled: {
-    about: 'Answers those that are on, or those that are off.',
+    about: 'Only subscriptions that are on (`true`) or off (`false`).',
     schema: schema.flag('', true),
   },
 };
@@ -39,13 +39,13 @@ const FILTERS: Parameters = {
 const INCLUDE: Parameters = {
   include: {
     about:
-      'With `activity`, it has its attempts of the last 24 hours, its newest delivery and its last success.',
+      '`activity` adds the attempts of the last 24 hours, the newest delivery and the last success.',
     schema: schema.choice('', ['activity']),
   },
 };
 
 const ID = {
-  about: 'The id of a webhook subscription, of account or application level.',
+  about: 'The id of a webhook subscription, at account or application level.',
   schema: schema.numericId('', '4711'),
 };
 
@@ -87,16 +87,16 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
   at: ADDRESSES.account,
   tag: 'Webhooks',
   about:
-    "Subscriptions of the caller's account. At account level there are 10 at the most, and 10 for " +
+    "Subscriptions of the caller's account. There can be 10 at account level, and 10 for " +
     'each application.',
   path: { id: ID },
   operations: {
     list: {
       summary: 'List subscriptions',
-      about: 'Those at account level in ascending order of id, or a page of them.',
+      about: 'All subscriptions at account level by ascending id, or a page of them.',
       query: {
         scope: {
-          about: 'With `all`, those of applications, too.',
+          about: '`all` includes the subscriptions of applications.',
           schema: schema.choice('', ['all']),
         },
         ...ACCOUNT_READ,
@@ -109,14 +109,14 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
     },
     show: {
       summary: 'Show a subscription',
-      about: 'Answers one subscription, and its version as `ETag`.',
+      about: 'Shows one subscription, with its version as `ETag`.',
       query: { ...ACCOUNT_READ, ...INCLUDE },
       answer: WebhookView.schema,
       headers: ['ETag'],
     },
     create: {
       summary: 'Create a subscription',
-      about: "It gets the events of all of the account's applications.",
+      about: 'It gets the events of all applications of the account.',
       examples,
       answer: AddressSchema,
       headers: ['ETag', 'Location'],
@@ -124,14 +124,14 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
     },
     update: {
       summary: 'Update a subscription',
-      about: 'Changes the fields that are given. Switching off cancels pending deliveries.',
+      about: 'Changes the given fields. Switching it off cancels its pending deliveries.',
       examples: changes,
       answer: AddressSchema,
       headers: ['ETag'],
     },
     delete: {
       summary: 'Delete a subscription',
-      about: 'Its pending deliveries are cancelled.',
+      about: 'This cancels its pending deliveries.',
       answer: DeletedSchema,
     },
   },
@@ -145,29 +145,28 @@ const actionsRoutes = describeRoutes(WebhookActionsController, {
     pause: {
       summary: 'Pause a subscription',
       about:
-        'Its deliveries, those of later events included, are kept as `parked` until it is resumed. ' +
-        'Tests are sent all the same. Nothing changes when it is paused already.',
+        'Its deliveries, including those of later events, are `parked` until it is resumed. ' +
+        'Tests are still sent. Pausing it again has no effect.',
       answer: AddressSchema,
       headers: ['ETag', 'Location'],
     },
     resume: {
       summary: 'Resume a subscription',
       about:
-        'Parked deliveries are sent, oldest first, but not while its circuit is open or its target has ' +
-        'asked for a hold with `Retry-After`. Nothing changes when it is not paused.',
+        'Sends its parked deliveries, oldest first, but not while its circuit is open or its target has ' +
+        'asked for a pause with `Retry-After`. Without a pause, this has no effect.',
       answer: AddressSchema,
       headers: ['ETag', 'Location'],
     },
     showSecret: {
       summary: 'Show the signing secret',
-      about: 'What signatures are verified by: the secret, or the public key of `ed25519`.',
+      about: 'The key that verifies signatures: the secret, or the public key of `ed25519`.',
       answer: VerificationKeySchema,
     },
     rotateSecret: {
       summary: 'Rotate the signing secret',
       about:
-        'Makes a new secret, or key. The old one signs beside it for 24 hours, but no more than the ' +
-        'ten that were replaced last.',
+        'Creates a new secret or key. The old one also signs for 24 hours; of all replaced ones, the last ten do.',
       answer: VerificationKeySchema,
       headers: ['Location'],
     },
@@ -178,18 +177,18 @@ const applicationWebhooksRoutes = describeRoutes(WebhooksController, {
   at: ADDRESSES.application,
   ids: 'applicationWebhooks',
   tag: 'Webhooks',
-  about: 'Those of an application get the events of that application alone.',
+  about: 'The subscriptions of an application only get its events.',
   path: {
     applicationId: {
       about: 'The id of an application of the caller.',
       schema: schema.numericId('', '5080983'),
     },
-    id: { ...ID, about: 'The id of a webhook subscription of that very application.' },
+    id: { ...ID, about: 'The id of a webhook subscription of this application.' },
   },
   operations: {
     list: {
       summary: "List an application's subscriptions",
-      about: 'Those of one application in ascending order of id, or a page of them.',
+      about: 'All subscriptions of the application by ascending id, or a page of them.',
       query: { ...ACCOUNT_READ, ...FILTERS, ...INCLUDE, ...OPTIONAL_PAGE },
       answer: schema.arrayOf(WebhookView.schema),
       headers: ['Link'],
