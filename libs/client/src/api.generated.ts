@@ -716,7 +716,7 @@ export interface paths {
         put?: never;
         /**
          * Recover from an outage
-         * @description Undoes what an outage on our own side did to subscriptions between two times. Needs the role `platform`. It covers subscriptions that, within five minutes, had more attempts without a response (`dns`, `refused`, `reset`, `timeout`) than with one. It closes their circuits if they have failed since then, switches on those that the service had switched off for their failures, and sends again the notifications that became exhausted by an attempt without a response. Subscriptions that had been switched off also get the notifications cancelled then, and the events that they missed.
+         * @description Undoes what an outage on our own side did to subscriptions between two times. Needs the role `platform`. It covers subscriptions with more attempts in that time, counted in steps of five minutes, that failed without a response (`dns`, `refused`, `reset`, `timeout`) than failed with one. It closes the circuits of those that have been failing since then, switches on those that the service switched off then for their failures, and sends again the notifications that became exhausted then by an attempt without a response. Subscriptions that had been switched off also get the notifications cancelled then, and the events that they missed.
          */
         post: operations["recoveriesStart"];
         delete?: never;
@@ -2413,7 +2413,7 @@ export interface components {
             failingSince: string;
             /**
              * Format: date-time
-             * @description Nothing but tests is sent before this time.
+             * @description Until this time, only tests and deliveries that are sent now are sent.
              * @example 2026-01-31T12:00:00.000Z
              */
             openUntil?: string;
@@ -2658,7 +2658,7 @@ export interface components {
              */
             pending: number;
             /**
-             * @description How long the oldest due delivery has been due that neither a worker nor a queue has, in seconds.
+             * @description For how long the oldest due delivery that no worker and no queue holds has been due, in seconds.
              * @example 1
              */
             oldestDueS?: number;
@@ -3722,7 +3722,7 @@ export interface components {
                 since?: string;
                 /**
                  * Format: date-time
-                 * @description Until when nothing is sent, except for tests.
+                 * @description Until when only tests and deliveries that are sent now are sent.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 until?: string;
@@ -3909,7 +3909,7 @@ export interface components {
         /**
          * @description `delivery_exists`: The subscription already has a delivery of the event, which can be redelivered.
          *
-         *     `delivery_limit_reached`: The event was already sent to 100 such subscriptions.
+         *     `delivery_limit_reached`: The event was already sent to 100 subscriptions that it had not matched.
          *
          *     `event_not_matching`: The subscription is for other events, or was created more than 30 days after this one.
          *
@@ -5106,7 +5106,7 @@ export interface operations {
                 accountId?: string;
                 /** @description Only events with this key of their producer. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
                 producerId?: string;
-                /** @description Only events that matched no subscription (`true`), or at least one (`false`). */
+                /** @description Only events without a delivery (`true`), or with at least one (`false`). */
                 unmatched?: boolean;
                 /** @description Only with this text in the event's data, exactly as it was sent, from `{` to `}`: quotes, spaces, escapes and case count. For example the id of a call, or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
                 contains?: string;

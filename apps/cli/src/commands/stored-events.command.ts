@@ -63,7 +63,7 @@ function withFilters(command: Command): Command {
     .option('--application <id>', 'of this application', numericId)
     .option('--account <id>', 'of this account, for users of the role platform', numericId)
     .option('--producer-id <key>', "with this key of the producer's")
-    .option('--unmatched', 'only events that matched no subscription')
+    .option('--unmatched', 'only events without a delivery')
     .option('--missed-by <id>', 'that this subscription has missed', numericId)
     .option('--contains <text>', "with this text in their data, such as a call's id");
 }

@@ -100,7 +100,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
           schema: schema.text('', 'cdr-8c1f3a'),
         },
         unmatched: {
-          about: 'Only events that matched no subscription (`true`), or at least one (`false`).',
+          about: 'Only events without a delivery (`true`), or with at least one (`false`).',
           schema: schema.flag('', true),
         },
         contains: CONTAINS,
@@ -146,7 +146,7 @@ const EXISTS = describeError(
 );
 const LIMIT_REACHED = describeError(
   new DeliveryLimitReachedError(),
-  'The event was already sent to 100 such subscriptions.',
+  'The event was already sent to 100 subscriptions that it had not matched.',
 );
 
 /** The missed events' part of the API description. */

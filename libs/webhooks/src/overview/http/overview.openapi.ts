@@ -29,7 +29,7 @@ const OverviewSchema = schema.named(
     pending: schema.integer('Unfinished deliveries.', 12),
     oldestDueS: optional(
       schema.integer(
-        'How long the oldest due delivery has been due that neither a worker nor a queue has, in seconds.',
+        'For how long the oldest due delivery that no worker and no queue holds has been due, in seconds.',
         1,
       ),
     ),
@@ -106,7 +106,9 @@ const OverviewSchema = schema.named(
             targetUrl: schema.text('Its target.', 'https://example.com/hooks'),
             failures: schema.integer('Consecutive failed attempts; at most ten are counted.', 10),
             failingSince: schema.time('When the first of them failed.'),
-            openUntil: optional(schema.time('Nothing but tests is sent before this time.')),
+            openUntil: optional(
+              schema.time('Until this time, only tests and deliveries that are sent now are sent.'),
+            ),
             waiting: schema.integer(
               'Its unfinished deliveries, at most 10,000 of each day.',
               3_112,

@@ -19,11 +19,11 @@ export const recoveriesRoutes = describeRoutes(RecoveriesController, {
       summary: 'Recover from an outage',
       about:
         'Undoes what an outage on our own side did to subscriptions between two times. Needs the role `platform`. It ' +
-        'covers subscriptions that, within five minutes, had more attempts without a response (`dns`, `refused`, `reset`, ' +
-        '`timeout`) than with one. It closes their circuits if they have failed since then, switches on those that the ' +
-        'service had switched off for their failures, and sends again the notifications that became exhausted by an ' +
-        'attempt without a response. Subscriptions that had been switched off also get the notifications cancelled then, ' +
-        'and the events that they missed.',
+        'covers subscriptions with more attempts in that time, counted in steps of five minutes, that failed without a ' +
+        'response (`dns`, `refused`, `reset`, `timeout`) than failed with one. It closes the circuits of those that have ' +
+        'been failing since then, switches on those that the service switched off then for their failures, and sends ' +
+        'again the notifications that became exhausted then by an attempt without a response. Subscriptions that had ' +
+        'been switched off also get the notifications cancelled then, and the events that they missed.',
       examples: {
         smallest: { since: '2026-01-31T11:00:00Z', until: '2026-01-31T12:00:00Z' },
         everything: { since: '2026-01-31T11:00:00Z', until: '2026-01-31T12:00:00Z', dryRun: true },

@@ -46,7 +46,7 @@ const PUBLIC_KEY = schema.text(
 const HealthSchema = schema.object({
   state: schema.meanings('The state of the target.', HEALTH_STATES, 'open'),
   since: optional(schema.time('When the first of the consecutive failed attempts failed.')),
-  until: optional(schema.time('Until when nothing is sent, except for tests.')),
+  until: optional(schema.time('Until when only tests and deliveries that are sent now are sent.')),
   disablesAt: optional(
     schema.time('When the service switches the subscription off if it keeps failing.'),
   ),
