@@ -349,7 +349,7 @@ it('says how many go now, how many wait for what, and sends those that it said g
   await customer.post(`${path}/cancel`);
 });
 
-it('counts in its progress what it has started, and what waits for its next attempt', async () => {
+it('counts in its progress the deliveries that it has started, and those that wait for a retry', async () => {
   const webhook = await subscribe({ retry: ONE_RETRY });
   await past(webhook, { count: 2 });
   await past(await subscribe({ paused: true }), { count: 3 });

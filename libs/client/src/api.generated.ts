@@ -5734,7 +5734,7 @@ export interface operations {
                 until?: string;
                 /** @description The most buckets, 12 by default. Each covers a multiple of five minutes. */
                 buckets?: number;
-                /** @description The account instead of that of the caller; for the role `platform`. */
+                /** @description The account to show; by default the account of the caller. For the role `platform`. */
                 accountId?: string;
             };
             header?: never;

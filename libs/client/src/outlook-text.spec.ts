@@ -12,6 +12,6 @@ it.each([
     { now: 3, waiting: { hold: 4, paused: 2, circuit: 1, schedule: 1 } },
     '3 go now, 2 wait for a paused subscription, 1 for an open circuit, 1 for a later time, 4 for our own network',
   ],
-])('says of %o what goes now and what waits', (outlook, text) => {
+])('says how many deliveries of %o go now, and why the others wait', (outlook, text) => {
   expect(outlookText(outlook)).toBe(text);
 });

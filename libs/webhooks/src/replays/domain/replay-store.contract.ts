@@ -81,7 +81,7 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
     expect(await store().count(accountId, theirs)).toEqual(counted({ now: 0 }));
   });
 
-  it('counts apart what goes now and what waits for its subscription', async () => {
+  it('counts deliveries that go now apart from those that wait for their subscription', async () => {
     const { accountId, webhookId } = await aSubscription();
     const paused = await aSubscription(accountId);
     for (const one of [webhookId, paused.webhookId, paused.webhookId]) {

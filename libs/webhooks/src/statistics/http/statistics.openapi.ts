@@ -118,7 +118,8 @@ export const statisticsRoutes = describeRoutes(StatisticsController, {
       query: {
         ...HISTORY_RANGE,
         accountId: {
-          about: 'The account instead of that of the caller; for the role `platform`.',
+          about:
+            'The account to show; by default the account of the caller. For the role `platform`.',
           schema: schema.text('', '83346'),
         },
       },
