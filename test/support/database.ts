@@ -84,7 +84,7 @@ async function create(
   const told: string[] = [];
   await migrate(config, contextSchemas, { print: (line) => told.push(line) });
   // What migrate asks an administrator to run.
-  await asAdmin(...told.flatMap((line) => / to run: (.*)$/.exec(line)?.[1] ?? []));
+  await asAdmin(...told.filter((line) => line.startsWith('ALTER ROLE')));
   // The roles of the processes have this as their setting.
   const path = settings.DATABASE_SCHEMA;
   const pool = new pg.Pool({

@@ -1731,7 +1731,7 @@ export interface components {
              */
             resource: string;
             /**
-             * @description Replaces the configured retries, from the next attempt on. It must have `schedule`, `timeoutMs` or both; `{}` means no policy. An empty array counts as an empty object.
+             * @description Replaces the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both; `{}` means no policy. An empty array counts as an empty object.
              * @example {
              *       "schedule": [
              *         10,
@@ -3443,7 +3443,7 @@ export interface components {
              */
             resource?: string;
             /**
-             * @description Replaces the configured retries, from the next attempt on. It must have `schedule`, `timeoutMs` or both; `{}` means no policy. An empty array counts as an empty object. `null` clears it.
+             * @description Replaces the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both; `{}` means no policy. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "schedule": [
              *         10,

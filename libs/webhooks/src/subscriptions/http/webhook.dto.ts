@@ -118,7 +118,7 @@ class WebhookDto {
     clearable: true,
     about:
       'Replaces the configured retries, from the next attempt on. It must have ' +
-      '`schedule`, `timeoutMs` or both; `{}` means no policy.',
+      '`schedule` or `timeoutMs`, or both; `{}` means no policy.',
     example: { schedule: [10, 60, 600], timeoutMs: 5_000 },
   })
   @Is(GivenRetryPolicy)
