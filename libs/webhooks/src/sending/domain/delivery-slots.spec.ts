@@ -235,6 +235,30 @@ it('releases a reserved slot if the limits leave none for its delivery', async (
   expect(slots.free).toBe(6);
 });
 
+it('lets a queued delivery wait for a slot outside the reserve, which quick targets soon release', async () => {
+  const slots = new DeliverySlots(8, 8);
+  const acquired = Array.from({ length: 7 }, (_, n) => acquire(slots, `${n}`, `${n}`)[0]);
+  const reserving = slots.reserve();
+  await vi.advanceTimersByTimeAsync(40);
+  expect(slots.free).toBe(1);
+  acquired[0]!.release();
+  const slot = await reserving;
+  expect(slots.free).toBe(1);
+  expect(slot.assign(owner('7', '7'))).toBe(true);
+});
+
+it('gives a queued delivery a slot of the reserve if no other is released for 50 ms', async () => {
+  const slots = new DeliverySlots(8, 8);
+  while (slots.free > 1) await slots.reserve();
+  let isReserved = false;
+  const reserving = slots.reserve().finally(() => (isReserved = true));
+  await vi.advanceTimersByTimeAsync(49);
+  expect(isReserved).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  await reserving;
+  expect(slots.free).toBe(0);
+});
+
 it('assigns the last free slot to the delivery for which it is reserved', async () => {
   const slots = new DeliverySlots(1, 1);
   const slot = await slots.reserve();

@@ -15,8 +15,19 @@ const BEYOND_SHARE = 1 / 2;
 const SLOW_SHARE = 1 / 2;
 /** Limit for the immediate deliveries of one account, as a share of the free slots. */
 const IMMEDIATE_SHARE = 1 / 8;
+/**
+ * How long a delivery from the queue waits for a slot outside the reserve, in ms. Without slots, those of quick targets are
+ * free sooner, and to send it back to PostgreSQL costs more.
+ */
+const PATIENCE_MS = 50;
 /** How many recently called subscriptions without a slot are remembered. */
 const REMEMBERED = 10_000;
+
+/** A delivery from the queue that waits for a slot. */
+interface Reservation {
+  resolve: () => void;
+  mayUseReserve: boolean;
+}
 
 /** What slots ask of a {@link Hold}. */
 type Admission = Pick<Hold, 'isOn' | 'admits' | 'whileOn'>;
@@ -40,7 +51,7 @@ export class DeliverySlots implements Slots {
   private readonly byAccount = new Map<string, number>();
   private readonly beyondByAccount = new Map<string, number>();
   private readonly immediateByAccount = new Map<string, number>();
-  private readonly reserving: (() => void)[] = [];
+  private readonly reserving: Reservation[] = [];
   private readonly awaitingRelease: (() => void)[] = [];
   private readonly spare: number;
   private taken = 0;
@@ -79,10 +90,13 @@ export class DeliverySlots implements Slots {
     return this.hold.admits() ? this.slotsFor(owner, 1) : [];
   }
 
-  /** Takes a slot for a delivery whose subscription is not yet known. Waits until one is free. */
+  /**
+   * Takes a slot for a delivery whose subscription is not yet known. Waits until one is free, and a while for one outside the
+   * reserve.
+   */
   async reserve(): Promise<Slot> {
-    if (this.hasRoom) this.taken += 1;
-    else await new Promise<void>((resolve) => this.reserving.push(resolve));
+    if (this.hasRoom(this.spare)) this.taken += 1;
+    else await this.turn();
     return new Slot(this);
   }
 
@@ -121,8 +135,26 @@ export class DeliverySlots implements Slots {
     this.admit();
   }
 
-  private get hasRoom(): boolean {
-    return this.free > 0 && this.hold.admits();
+  /** @param kept how many slots have to stay free */
+  private hasRoom(kept: number): boolean {
+    return this.free > kept && this.hold.admits();
+  }
+
+  private turn(): Promise<void> {
+    return new Promise((resolve) => {
+      const reservation = {
+        resolve: (): void => {
+          clearTimeout(timer);
+          resolve();
+        },
+        mayUseReserve: false,
+      };
+      const timer = setTimeout(() => {
+        reservation.mayUseReserve = true;
+        this.admit();
+      }, PATIENCE_MS);
+      this.reserving.push(reservation);
+    });
   }
 
   private slotsFor(owner: SlotOwner, most: number): Slot[] {
@@ -209,9 +241,11 @@ export class DeliverySlots implements Slots {
 
   /** Gives free slots to deliveries that wait for one. */
   private admit(): void {
-    while (this.reserving.length > 0 && this.hasRoom) {
+    for (let [next] = this.reserving; next; [next] = this.reserving) {
+      if (!this.hasRoom(next.mayUseReserve ? 0 : this.spare)) break;
       this.taken += 1;
-      this.reserving.shift()!();
+      this.reserving.shift();
+      next.resolve();
     }
     if (this.awaitingRelease.length === 0) return;
     for (const resolve of this.awaitingRelease.splice(0)) resolve();
