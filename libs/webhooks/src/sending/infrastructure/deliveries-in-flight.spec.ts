@@ -33,6 +33,7 @@ let activity: FakeActivity;
 let metrics: { attempted: () => void; ended: () => void; outcomeRefused: () => void };
 let counter: { count: () => void };
 let logged: unknown[];
+let processes: Pick<Processes, 'count' | 'hold'>;
 let countInFlight: () => number;
 let runner: DeliveryRunner;
 let slots: DeliverySlots;
@@ -51,6 +52,7 @@ beforeEach(() => {
   };
   counter = { count: () => undefined };
   logged = [];
+  processes = { hold: undefined, count: (count) => (countInFlight = count) };
   slots = new DeliverySlots(AT_ONCE, 1);
   const hold = new Hold(new NoHolds());
   runner = new DeliveryRunner(pending, target, circuitBreaker, trace, activity, settings, hold);
@@ -61,7 +63,7 @@ beforeEach(() => {
     { info: vi.fn() } as unknown as Log,
     { failed: (error: unknown) => logged.push(error) } as unknown as FailureLog,
     { LOG_EVENTS: 'summary' } as unknown as Config,
-    { count: (count: () => number) => (countInFlight = count) } as unknown as Processes,
+    processes as Processes,
   );
 });
 afterEach(() => {
@@ -234,6 +236,15 @@ describe.each(WAYS)('a delivery %s', (_way, run) => {
   it('writes no line of its own when its call fails because this host lacks resources', async () => {
     const cause = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
     vi.spyOn(target, 'post').mockRejectedValueOnce(new Error('a shortage', { cause }));
+    expect(await run(aLeasedDelivery())).toBeUndefined();
+    expect(logged).toEqual([]);
+    await isAsBefore();
+  });
+
+  it('writes no line when its call fails on our own side during a hold, which the log reports', async () => {
+    processes.hold = { cause: 'proxy', since: new Date() };
+    const failed = Object.assign(new Error('the egress proxy is away'), { fault: 'proxy' });
+    vi.spyOn(target, 'post').mockRejectedValueOnce(failed);
     expect(await run(aLeasedDelivery())).toBeUndefined();
     expect(logged).toEqual([]);
     await isAsBefore();

@@ -11,6 +11,7 @@ import {
 import { AttemptTrace, type RunResult, type Sent } from '../domain/delivery-runner.js';
 import { type LeasedDelivery, RefusedOutcomeError } from '../domain/pending-deliveries.js';
 import { PROCESS_SPAN } from '../../queue/infrastructure/delivery-queues.js';
+import { ownFaultOf } from '../domain/target-client.js';
 import { AttemptCounter } from '../../statistics/infrastructure/attempt-counter.js';
 import { DeliveryResults } from '../../statistics/infrastructure/delivery-results.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
@@ -36,7 +37,7 @@ export class DeliveriesInFlight {
     private readonly log: Log,
     private readonly failures: FailureLog,
     @Inject(CONFIG) private readonly config: Config,
-    processes: Processes,
+    private readonly processes: Processes,
   ) {
     processes.count(() => this.inFlight);
   }
@@ -85,12 +86,17 @@ export class DeliveriesInFlight {
     } catch (error) {
       this.count('interrupted');
       if (error instanceof RefusedOutcomeError) this.metrics.outcomeRefused();
-      // The log says once that the host lacks resources, not for every delivery that waits for them.
-      if (shortageOf(error) === undefined) {
+      if (!this.isReported(error)) {
         this.failures.failed(error, { err: error, delivery: id }, 'attempt was interrupted');
       }
       return undefined;
     }
+  }
+
+  /** The log says once that the host lacks resources, or that deliveries are held, not for each delivery that waits. */
+  private isReported(error: unknown): boolean {
+    const isHeld = this.processes.hold !== undefined && ownFaultOf(error) !== undefined;
+    return isHeld || shortageOf(error) !== undefined;
   }
 
   private report(id: string, result: RunResult): void {
