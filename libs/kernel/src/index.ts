@@ -89,4 +89,5 @@ export {
   wholeNumber,
 } from './validator.js';
 export { parseTime, TIME_RULE, timeOfId } from './time.js';
+export { SharedCache } from './shared-cache.js';
 export { atOnce, inSlices, type Steps } from './time-slices.js';

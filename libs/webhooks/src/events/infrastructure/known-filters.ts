@@ -1,4 +1,4 @@
-import type { Steps } from '#libs/kernel';
+import { SharedCache, type Steps } from '#libs/kernel';
 import { Filter, Filters } from '../../event-kinds/domain/filter.js';
 import { verdictsOf } from './accept-events.statements.js';
 
@@ -61,67 +61,25 @@ interface Known {
   until: number;
 }
 
-/** The known filters of an account. */
-interface Account {
-  /** Oldest first. */
-  audiences: Set<string>;
-  bytes: number;
-}
-
-/**
- * Filters by the audience of events: the subscriptions that could get them. If they become too many, forgets the oldest
- * ones of the account that has the most, so that no account can replace the few filters of others.
- */
+/** Filters by the audience of events: the subscriptions that could get them. No account can replace the few filters of others. */
 export class KnownFilters {
-  private readonly byAudience = new Map<string, Known>();
-  private readonly accounts = new Map<string, Account>();
-  private bytes = 0;
+  private readonly cache = new SharedCache<string, Known>(MOST, ({ set }) => set.bytes);
 
   /** @param now ms of a monotonic clock */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   get isEmpty(): boolean {
-    return this.byAudience.size === 0;
+    return this.cache.isEmpty;
   }
 
   get(audience: string): Known | undefined {
-    const known = this.byAudience.get(audience);
+    const known = this.cache.get(audience);
     if (!known || this.now() < known.until) return known;
-    this.forget(audience);
+    this.cache.delete(audience);
     return undefined;
   }
 
   set(audience: string, accountId: string, set: FilterSet): void {
-    this.forget(audience);
-    this.byAudience.set(audience, { set, accountId, until: this.now() + KNOWN_FOR_MS });
-    const account = this.accounts.get(accountId) ?? { audiences: new Set(), bytes: 0 };
-    this.accounts.set(accountId, account);
-    account.audiences.add(audience);
-    this.count(account, set.bytes);
-    while (this.bytes > MOST) {
-      const [oldest] = this.largest().audiences;
-      this.forget(oldest!);
-    }
-  }
-
-  private largest(): Account {
-    return [...this.accounts.values()].reduce((one, other) =>
-      other.bytes > one.bytes ? other : one,
-    );
-  }
-
-  private forget(audience: string): void {
-    const known = this.byAudience.get(audience);
-    if (!known) return;
-    const account = this.accounts.get(known.accountId)!;
-    this.byAudience.delete(audience);
-    account.audiences.delete(audience);
-    this.count(account, -known.set.bytes);
-    if (account.audiences.size === 0) this.accounts.delete(known.accountId);
-  }
-
-  private count(account: Account, bytes: number): void {
-    account.bytes += bytes;
-    this.bytes += bytes;
+    this.cache.set(audience, accountId, { set, accountId, until: this.now() + KNOWN_FOR_MS });
   }
 }

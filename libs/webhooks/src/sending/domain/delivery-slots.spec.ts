@@ -218,6 +218,7 @@ it('reserves a slot for a queued delivery when one is free, and tells when one i
   await vi.advanceTimersByTimeAsync(0);
   expect([isReserved, released]).toEqual([false, 0]);
   second.release();
+  await vi.advanceTimersByTimeAsync(0);
   (await third).release();
   await vi.advanceTimersByTimeAsync(0);
   expect(released).toBe(1);
@@ -254,9 +255,30 @@ it('gives a queued delivery a slot of the reserve if no other is released for 50
   const reserving = slots.reserve().finally(() => (isReserved = true));
   await vi.advanceTimersByTimeAsync(49);
   expect(isReserved).toBe(false);
-  await vi.advanceTimersByTimeAsync(1);
+  await vi.advanceTimersByTimeAsync(2);
   await reserving;
   expect(slots.free).toBe(0);
+});
+
+it('keeps a slot outside the reserve for the queued delivery that got it', async () => {
+  const slots = new DeliverySlots(8, 8);
+  await call(slots, QUICK, 1, 'quick');
+  const all = Array.from({ length: 6 }, (_, n) => acquire(slots, `${n}`, `${n}`)[0]);
+  const slot = await slots.reserve();
+  const [ofReserve] = acquire(slots, 'quick', 'quick');
+  expect([all.length, slots.free, ofReserve]).toEqual([6, 0, expect.anything()]);
+  expect(slot.assign(owner('7', '7'))).toBe(true);
+});
+
+it('gives a released slot to claims before queued deliveries, which then get what is left', async () => {
+  const slots = new DeliverySlots(1, 1);
+  const first = await slots.reserve();
+  const order: string[] = [];
+  void slots.reserve().then(() => order.push('queued'));
+  void slots.released().then(() => order.push(`claim of ${acquire(slots).length}`));
+  first.release();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(order).toEqual(['claim of 1']);
 });
 
 it('assigns the last free slot to the delivery for which it is reserved', async () => {
@@ -280,6 +302,13 @@ it('wants more of a subscription when fewer wait than half of its cap', async ()
   expect(slots.wantsMore('1')).toBe(false);
   acquired[0]!.release();
   expect(slots.wantsMore('1')).toBe(true);
+});
+
+it('remembers how quick a subscription is while another account calls thousands', async () => {
+  const slots = new DeliverySlots(400, 50);
+  await call(slots, QUICK, 10, 'quick');
+  for (let n = 0; n < 12_000; n += 1) acquire(slots, String(n), 'busy')[0]!.release();
+  expect(acquire(slots, 'quick', '1', 5)).toHaveLength(5);
 });
 
 it('takes back each slot once, assigned or reserved, however often it is released', async () => {

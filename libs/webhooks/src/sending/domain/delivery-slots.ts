@@ -1,4 +1,4 @@
-import { LRUCache } from '#libs/kernel';
+import { SharedCache } from '#libs/kernel';
 import { CallLimiter } from './call-limiter.js';
 import type { Hold } from './hold.js';
 import { type Assignment, Slot, type SlotOwner, type Slots } from './slot.js';
@@ -15,19 +15,10 @@ const BEYOND_SHARE = 1 / 2;
 const SLOW_SHARE = 1 / 2;
 /** Limit for the immediate deliveries of one account, as a share of the free slots. */
 const IMMEDIATE_SHARE = 1 / 8;
-/**
- * How long a delivery from the queue waits for a slot outside the reserve, in ms. Without slots, those of quick targets are
- * free sooner, and to send it back to PostgreSQL costs more.
- */
-const PATIENCE_MS = 50;
+/** If no slot outside the reserve was free for this long, in ms, the calls in flight hang. */
+const HANGING_MS = 50;
 /** How many recently called subscriptions without a slot are remembered. */
 const REMEMBERED = 10_000;
-
-/** A delivery from the queue that waits for a slot. */
-interface Reservation {
-  resolve: () => void;
-  mayUseReserve: boolean;
-}
 
 /** What slots ask of a {@link Hold}. */
 type Admission = Pick<Hold, 'isOn' | 'admits' | 'whileOn'>;
@@ -47,11 +38,16 @@ export class DeliverySlots implements Slots {
   isStopped = false;
   /** The limiters of subscriptions with slots, and of others that were called recently. */
   private readonly active = new Map<string, CallLimiter>();
-  private readonly others = new LRUCache<string, CallLimiter>({ max: REMEMBERED });
+  private readonly others = new SharedCache<string, CallLimiter>(REMEMBERED);
   private readonly byAccount = new Map<string, number>();
   private readonly beyondByAccount = new Map<string, number>();
   private readonly immediateByAccount = new Map<string, number>();
-  private readonly reserving: Reservation[] = [];
+  /** Deliveries from the queue that wait for a slot. */
+  private readonly reserving: (() => void)[] = [];
+  /** While some wait: whether one has got a slot outside the reserve, lately. */
+  private hasProgress = false;
+  private isHanging = false;
+  private timer: NodeJS.Timeout | undefined;
   private readonly awaitingRelease: (() => void)[] = [];
   private readonly spare: number;
   private taken = 0;
@@ -91,13 +87,15 @@ export class DeliverySlots implements Slots {
   }
 
   /**
-   * Takes a slot for a delivery whose subscription is not yet known. Waits until one is free, and a while for one outside the
-   * reserve.
+   * Takes a slot for a delivery whose subscription is not yet known. Waits until one is free outside the reserve, because to
+   * send the delivery back to PostgreSQL costs more, or until those in use hang.
    */
   async reserve(): Promise<Slot> {
-    if (this.hasRoom(this.spare)) this.taken += 1;
-    else await this.turn();
-    return new Slot(this);
+    if (this.reserving.length === 0 && this.hasRoom) return this.reserved();
+    return new Promise((resolve) => {
+      this.reserving.push(() => resolve(this.reserved()));
+      this.watchProgress();
+    });
   }
 
   /** Resolves when a slot is released. */
@@ -113,15 +111,15 @@ export class DeliverySlots implements Slots {
 
   /** Whether to claim more of a subscription's deliveries: fewer wait here than half of its cap. */
   wantsMore(webhookId: string): boolean {
-    return this.limiterOf(webhookId).wantsMore;
+    return this.known(webhookId)?.wantsMore ?? true;
   }
 
   /** Exchanges a reserved slot for one of `owner`, before another delivery can take it. For {@link Slot}. */
-  exchange(owner: SlotOwner): Assignment | undefined {
+  exchange(owner: SlotOwner, isUnreserved: boolean): Assignment | undefined {
     this.taken -= 1;
     let assignment: Assignment | undefined;
     try {
-      [assignment] = this.assignments(owner, 1);
+      [assignment] = this.assignments(owner, 1, isUnreserved ? 1 : 0);
     } finally {
       if (!assignment) this.admit();
     }
@@ -135,38 +133,42 @@ export class DeliverySlots implements Slots {
     this.admit();
   }
 
-  /** @param kept how many slots have to stay free */
-  private hasRoom(kept: number): boolean {
-    return this.free > kept && this.hold.admits();
+  private get hasRoom(): boolean {
+    return this.free > (this.isHanging ? 0 : this.spare) && this.hold.admits();
   }
 
-  private turn(): Promise<void> {
-    return new Promise((resolve) => {
-      const reservation = {
-        resolve: (): void => {
-          clearTimeout(timer);
-          resolve();
-        },
-        mayUseReserve: false,
-      };
-      const timer = setTimeout(() => {
-        reservation.mayUseReserve = true;
+  private reserved(): Slot {
+    const isUnreserved = this.free > this.spare;
+    if (isUnreserved) this.hasProgress = true;
+    this.taken += 1;
+    return new Slot(this, undefined, isUnreserved);
+  }
+
+  private watchProgress(): void {
+    if (this.timer) return;
+    this.hasProgress = false;
+    this.timer = setTimeout(() => {
+      // First comes what has ended while the event loop was busy.
+      setImmediate(() => {
+        this.timer = undefined;
+        if (!this.hasProgress) this.isHanging = true;
         this.admit();
-      }, PATIENCE_MS);
-      this.reserving.push(reservation);
-    });
+        if (this.reserving.length > 0) this.watchProgress();
+      });
+    }, HANGING_MS);
   }
 
   private slotsFor(owner: SlotOwner, most: number): Slot[] {
     return this.assignments(owner, most).map((assignment) => new Slot(this, assignment));
   }
 
-  private assignments(owner: SlotOwner, most: number): Assignment[] {
+  /** @param unreserved how many slots outside the reserve are for it */
+  private assignments(owner: SlotOwner, most: number, unreserved = 0): Assignment[] {
     const { webhookId, accountId, immediate } = owner;
-    const calls = this.limiterOf(webhookId);
+    const calls = this.known(webhookId) ?? new CallLimiter(this.bound, this.now);
     const shared = immediate
       ? this.roomForImmediate(accountId)
-      : Math.max(0, this.sharedRoom(calls, accountId));
+      : Math.max(0, this.sharedRoom(calls, accountId, unreserved));
     const beyond = immediate ? 0 : this.roomBeyond(calls, accountId);
     const slots = Math.min(calls.isSlow ? 1 : most, Math.max(shared, beyond));
     if (slots <= 0) return [];
@@ -188,11 +190,11 @@ export class DeliverySlots implements Slots {
     return held < Math.ceil(this.free * IMMEDIATE_SHARE) ? 1 : 0;
   }
 
-  private sharedRoom(calls: CallLimiter, accountId: string): number {
+  private sharedRoom(calls: CallLimiter, accountId: string, unreserved: number): number {
     const slow = calls.isSlow ? Math.ceil(this.total * SLOW_SHARE) - this.takenBySlow() : Infinity;
     return Math.min(
       calls.room,
-      this.free - this.spare,
+      Math.max(this.free - this.spare, unreserved),
       this.roomIn(ACCOUNT_SHARE, this.byAccount.get(accountId)),
       slow,
     );
@@ -219,12 +221,8 @@ export class DeliverySlots implements Slots {
     return taken;
   }
 
-  private limiterOf(webhookId: string): CallLimiter {
-    const known = this.active.get(webhookId) ?? this.others.get(webhookId);
-    if (known) return known;
-    const calls = new CallLimiter(this.bound, this.now);
-    this.others.set(webhookId, calls);
-    return calls;
+  private known(webhookId: string): CallLimiter | undefined {
+    return this.active.get(webhookId) ?? this.others.get(webhookId);
   }
 
   private count({ owner, calls, isBeyondShare }: Assignment, change: 1 | -1): void {
@@ -232,23 +230,26 @@ export class DeliverySlots implements Slots {
     calls.slots += change;
     if (calls.slots === 0) {
       this.active.delete(webhookId);
-      this.others.set(webhookId, calls);
+      this.others.set(webhookId, accountId, calls);
     }
     add(this.byAccount, accountId, change);
     if (isBeyondShare) add(this.beyondByAccount, accountId, change);
     if (immediate) add(this.immediateByAccount, accountId, change);
   }
 
-  /** Gives free slots to deliveries that wait for one. */
+  /** Gives free slots to who waits for one: first to claims, which take what is free, and then wait for PostgreSQL. */
   private admit(): void {
-    for (let [next] = this.reserving; next; [next] = this.reserving) {
-      if (!this.hasRoom(next.mayUseReserve ? 0 : this.spare)) break;
-      this.taken += 1;
-      this.reserving.shift();
-      next.resolve();
+    if (this.free > this.spare) this.isHanging = false;
+    if (this.awaitingRelease.length === 0) {
+      this.admitQueued();
+      return;
     }
-    if (this.awaitingRelease.length === 0) return;
     for (const resolve of this.awaitingRelease.splice(0)) resolve();
+    setImmediate(() => this.admitQueued());
+  }
+
+  private admitQueued(): void {
+    while (this.reserving.length > 0 && this.hasRoom) this.reserving.shift()!();
   }
 }
 

@@ -19,7 +19,7 @@ export interface Assignment {
 export interface Slots {
   readonly isStopped: boolean;
   /** @returns undefined if the limits leave no slot for it */
-  exchange: (owner: SlotOwner) => Assignment | undefined;
+  exchange: (owner: SlotOwner, isUnreserved: boolean) => Assignment | undefined;
   giveBack: (assignment: Assignment | undefined) => void;
 }
 
@@ -31,10 +31,14 @@ export class Slot {
   private isCalling = false;
   private isReleased = false;
 
-  /** @param assignment absent while the subscription of its delivery is unknown */
+  /**
+   * @param assignment absent while the subscription of its delivery is unknown
+   * @param isUnreserved whether it was taken outside the reserve
+   */
   constructor(
     private readonly slots: Slots,
     private assignment?: Assignment,
+    private readonly isUnreserved = false,
   ) {}
 
   /**
@@ -44,7 +48,7 @@ export class Slot {
   assign(owner: SlotOwner): boolean {
     if (this.isReleased) return false;
     this.isReleased = true;
-    this.assignment = this.slots.exchange(owner);
+    this.assignment = this.slots.exchange(owner, this.isUnreserved);
     this.isReleased = this.assignment === undefined;
     return !this.isReleased;
   }
