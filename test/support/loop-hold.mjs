@@ -9,28 +9,25 @@ let holds = [];
 /** @type {{ startTime: number, duration: number }[]} */
 let collections = [];
 let start = performance.now();
-let waited = waitedMs();
-let cpu = process.cpuUsage();
+let thread = threadMs();
 let use = performance.eventLoopUtilization();
 
-/** How long the thread of the event loop has waited for a processor, which is not holding the loop. */
-function waitedMs() {
-  const [, ns] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
-  return Number(ns) / 1e6;
+/** How long the thread of the event loop has run, and waited for a processor, which is not holding the loop, in ms. */
+function threadMs() {
+  const [ran, waited] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
+  return { ran: Number(ran) / 1e6, waited: Number(waited) / 1e6 };
 }
 
 function tick() {
   const end = performance.now();
-  const waitedSince = waited;
-  waited = waitedMs();
-  const notWaiting = end - start - TICK_MS - (waited - waitedSince);
+  const before = thread;
+  thread = threadMs();
+  const notWaiting = end - start - TICK_MS - (thread.waited - before.waited);
   // A virtual machine may wait, too: then nothing runs, and an idle loop is late.
-  const { user, system } = process.cpuUsage(cpu);
   const { active } = performance.eventLoopUtilization(use);
-  const ms = Math.min(notWaiting, (user + system) / 1_000, active);
+  const ms = Math.min(notWaiting, thread.ran - before.ran, active);
   if (ms > TICK_MS) holds.push({ start, end, ms });
   start = end;
-  cpu = process.cpuUsage();
   use = performance.eventLoopUtilization();
   setTimeout(tick, TICK_MS).unref();
 }

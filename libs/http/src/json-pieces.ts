@@ -12,12 +12,13 @@ import {
 import {
   type BodyLimit,
   bytesOf,
+  MAX_DEPTH,
   maxValues,
   notAnObject,
   notJson,
   readJsonBytes,
-  requireShallow,
   textStart,
+  tooDeep,
   tooManyValues,
 } from './read-body.js';
 import { configOf } from './request.js';
@@ -44,18 +45,21 @@ export async function jsonPieces(limit: BodyLimit, context: ExecutionContext): P
   const start = textStart(bytes);
   const { accountId: party = '' } = request;
   return async (read) => {
+    const charactersUntil = (at: number) =>
+      inSlices(party, charactersIn(bytes.subarray(start, at)));
+    // In a batch, each event is checked separately.
+    const depth = limit === 'MAX_BATCH_BYTES' ? Infinity : MAX_DEPTH;
+    const json = new JsonReader(bytes, start, most, depth);
     try {
-      const steps = objectIn(new JsonReader(bytes, start, most), read);
+      const steps = objectIn(json, read);
       const result = bytes.length <= SHORT ? atOnce(steps) : await inSlices(party, steps);
-      // In a batch, each event is checked separately.
-      if (limit !== 'MAX_BATCH_BYTES') requireShallow(bytes.toString('utf8', start));
-      return result;
+      if (json.tooDeepAt === undefined) return result;
     } catch (error) {
       if (error instanceof JsonSyntaxError) throw notJson(bytes, error.at);
       if (!(error instanceof TooManyValuesError)) throw error;
-      const before = bytes.subarray(start, error.at);
-      throw tooManyValues(most, await inSlices(party, charactersIn(before)));
+      throw tooManyValues(most, await charactersUntil(error.at));
     }
+    throw tooDeep(await charactersUntil(json.tooDeepAt));
   };
 }
 

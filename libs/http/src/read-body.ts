@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import bodyParser from 'body-parser';
 import type { Request, Response } from 'express';
-import { DomainError, tooDeepAt, ValidationError } from '#libs/kernel';
+import { DomainError, ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { isWaiting, sendContinue } from './http-messages.js';
 import { configOf } from './request.js';
@@ -242,11 +242,10 @@ export function tooManyValues(most: number, at: number): ValidationError {
   return ValidationError.of('', 'length', `The body ${says}.`);
 }
 
-export function requireShallow(text: string): void {
-  const at = tooDeepAt(text, MAX_DEPTH);
-  if (at < 0) return;
+/** @param at the position in the text, in characters */
+export function tooDeep(at: number): ValidationError {
   const says = `must have at most ${String(MAX_DEPTH)} levels (this is exceeded at character ${String(at)})`;
-  throw ValidationError.of('', 'length', `The body ${says}.`);
+  return ValidationError.of('', 'length', `The body ${says}.`);
 }
 
 /** @param at the byte at which it stops being JSON */

@@ -52,7 +52,6 @@ export {
   RawJson,
   rawMember,
   rawMembers,
-  tooDeepAt,
   valueEnd,
 } from './json.js';
 export { type JsonPart, JsonReader } from './json-reader.js';

@@ -171,6 +171,38 @@ it('says at which byte there are too many values', () => {
   }
 });
 
+describe('the first bracket that is too deep', () => {
+  const tooDeepAt = (text: string, most: number) => {
+    const json = new JsonReader(Buffer.from(text), 0, Infinity, most);
+    run(json.members(NONE));
+    return json.tooDeepAt;
+  };
+
+  it.each([
+    ['{"a":{"b":[{"c":1}]}}', 4, undefined],
+    ['{"a":{"b":[{"c":1}]}}', 3, 11],
+    ['{"a":[[],[],[],[[]]],"b":[[[[]]]]}', 3, 16],
+    ['{"[[[[":"{{{{","\\"[[":["[[","{{"]}', 2, undefined],
+  ])('of %s with at most %i levels is at %s', (text, most, at) => {
+    expect(tooDeepAt(text, most)).toBe(at);
+  });
+
+  it('exists if the value has more levels', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 8 })),
+        spaced,
+        (value, space) => {
+          const text = JSON.stringify(value, undefined, space);
+          for (const most of [1, 2, 3, 5, 8]) {
+            expect(tooDeepAt(text, most) !== undefined).toBe(levelsOf(JSON.parse(text)) > most);
+          }
+        },
+      ),
+    );
+  });
+});
+
 describe('two megabytes of', () => {
   const fill = (unit: string) => unit.repeat(Math.floor((2 << 20) / unit.length));
   it.each([

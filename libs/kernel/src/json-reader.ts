@@ -42,13 +42,20 @@ export class JsonReader {
    * @param bytes UTF-8
    * @param start where the text begins
    * @param mostValues members and elements at every depth; an empty object or array counts as two
+   * @param mostLevels levels of objects and arrays that are not too deep, the outermost object included
    */
   constructor(
     private readonly bytes: Buffer,
     start = 0,
     mostValues = Infinity,
+    mostLevels = Infinity,
   ) {
-    this.scanner = new JsonScanner(bytes, start, mostValues);
+    this.scanner = new JsonScanner(bytes, start, mostValues, mostLevels - 1);
+  }
+
+  /** The first byte that was too deep in a member of the outermost object. */
+  get tooDeepAt(): number | undefined {
+    return this.scanner.tooDeepAt;
   }
 
   /** Whether the next value is an object. */

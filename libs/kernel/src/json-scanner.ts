@@ -73,12 +73,15 @@ export class JsonScanner {
   /** The brackets that close the open objects and arrays of the value. */
   private readonly closers: number[] = [];
   private values = 0;
+  /** Where a value first had more levels than it may. */
+  tooDeepAt: number | undefined;
 
   /** @param at where the text goes on; callers move it past single characters */
   constructor(
     private readonly bytes: Buffer,
     public at: number,
     private readonly mostValues: number,
+    private readonly mostLevels: number,
   ) {}
 
   /** The byte at which the text goes on; undefined at its end. */
@@ -172,6 +175,7 @@ export class JsonScanner {
     const { bytes, closers, at } = this;
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       this.pass();
+      if (closers.length === this.mostLevels) this.tooDeepAt ??= at;
       closers.push(byte === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET);
       if (closers.length > this.levels) this.levels = closers.length;
       this.expected = byte === OPEN_BRACE ? 'name or }' : 'value or ]';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonErrorAt, jsonText, rawElements, RawJson, rawMember, tooDeepAt } from './json.js';
+import { jsonErrorAt, jsonText, rawElements, RawJson, rawMember } from './json.js';
 
 /** Characters that an encoder or a parser might change. */
 const characters = fc.constantFrom(
@@ -140,41 +140,6 @@ it('finds the same elements as JSON.parse in any array, each as it was written',
       expect(found.map((one) => JSON.parse(one) as unknown)).toEqual(JSON.parse(text));
     }),
     { numRuns: 500 },
-  );
-});
-
-const nested = (levels: number, open = '[', close = ']') =>
-  open.repeat(levels) + close.repeat(levels);
-
-it('finds the first bracket that is one level too deep', () => {
-  expect(tooDeepAt(nested(3), 3)).toBe(-1);
-  expect(tooDeepAt(nested(4), 3)).toBe(3);
-  expect(tooDeepAt('{"a":{"b":[{"c":1}]}}', 4)).toBe(-1);
-  expect(tooDeepAt('{"a":{"b":[{"c":1}]}}', 3)).toBe(11);
-  expect(tooDeepAt('[[],[],[],[[]]]', 3)).toBe(-1);
-});
-
-it('ignores brackets inside strings', () => {
-  const text = JSON.stringify({ '[[[[': '{{{{', '\\"[[': ['[[', '\\\\"{{'] });
-  expect(tooDeepAt(text, 2)).toBe(-1);
-});
-
-/** The depth of a value, counted the simple way. */
-function depthOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
-}
-
-it('finds the same depth as JSON.parse', () => {
-  const blanks = fc.constantFrom(undefined, 1, '\t');
-  fc.assert(
-    fc.property(fc.jsonValue({ maxDepth: 8 }), blanks, (value, space) => {
-      const text = JSON.stringify(value, undefined, space);
-      const parsed: unknown = JSON.parse(text);
-      for (const most of [0, 1, 2, 3, 5, 8]) {
-        expect(tooDeepAt(text, most) >= 0).toBe(depthOf(parsed) > most);
-      }
-    }),
   );
 });
 

@@ -157,35 +157,6 @@ function endsPrimitive(code: number): boolean {
   return code <= 0x20 || code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET;
 }
 
-/**
- * The index at which a JSON text first nests objects and arrays more than `levels` deep; -1 if it never
- * does. For most texts the number of brackets decides this, in a fraction of a microsecond.
- */
-export function tooDeepAt(json: string, levels: number): number {
-  if (occurrences(json, '{', levels) + occurrences(json, '[', levels) <= levels) return -1;
-  let depth = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    const code = json.charCodeAt(at);
-    if (code === QUOTE) at = stringEnd(json, at) - 1;
-    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      depth += 1;
-      if (depth > levels) return at;
-    }
-  }
-  return -1;
-}
-
-/** How often a character occurs, strings included; stops counting at `most` + 1. */
-function occurrences(text: string, character: string, most: number): number {
-  let count = 0;
-  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) {
-    count += 1;
-    if (count > most) break;
-  }
-  return count;
-}
-
 const BLANKS = /[\t\n\r ]*/y;
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})|/y;
