@@ -248,16 +248,28 @@ it('lets a queued delivery wait for a slot outside the reserve, which quick targ
   expect(slot.assign(owner('7', '7'))).toBe(true);
 });
 
-it('gives a queued delivery a slot of the reserve if no other is released for 50 ms', async () => {
-  const slots = new DeliverySlots(8, 8);
-  while (slots.free > 1) await slots.reserve();
-  let isReserved = false;
-  const reserving = slots.reserve().finally(() => (isReserved = true));
+it('gives queued deliveries slots of the reserve if no other is released for 50 ms, until one is', async () => {
+  const slots = new DeliverySlots(16, 8);
+  const taken: Slot[] = [];
+  while (slots.free > 2) taken.push(await slots.reserve());
+  let reserved = 0;
+  const reserve = () =>
+    void slots.reserve().then((slot) => {
+      taken.push(slot);
+      reserved += 1;
+    });
+  reserve();
   await vi.advanceTimersByTimeAsync(49);
-  expect(isReserved).toBe(false);
+  expect(reserved).toBe(0);
   await vi.advanceTimersByTimeAsync(2);
-  await reserving;
-  expect(slots.free).toBe(0);
+  reserve();
+  await vi.advanceTimersByTimeAsync(0);
+  expect([reserved, slots.free]).toEqual([2, 0]);
+  for (const slot of taken.splice(0, 3)) slot.release();
+  reserve();
+  reserve();
+  await vi.advanceTimersByTimeAsync(0);
+  expect([reserved, slots.free]).toEqual([3, 2]);
 });
 
 it('keeps a slot outside the reserve for the queued delivery that got it', async () => {
@@ -270,15 +282,22 @@ it('keeps a slot outside the reserve for the queued delivery that got it', async
   expect(slot.assign(owner('7', '7'))).toBe(true);
 });
 
-it('gives a released slot to claims before queued deliveries, which then get what is left', async () => {
+it('gives a released slot to claims before queued deliveries, which get the next one', async () => {
   const slots = new DeliverySlots(1, 1);
   const first = await slots.reserve();
   const order: string[] = [];
   void slots.reserve().then(() => order.push('queued'));
-  void slots.released().then(() => order.push(`claim of ${acquire(slots).length}`));
+  let claimed: Slot | undefined;
+  void slots.released().then(() => {
+    [claimed] = acquire(slots);
+    order.push('claimed');
+  });
   first.release();
   await vi.advanceTimersByTimeAsync(0);
-  expect(order).toEqual(['claim of 1']);
+  expect(order).toEqual(['claimed']);
+  claimed!.release();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(order).toEqual(['claimed', 'queued']);
 });
 
 it('assigns the last free slot to the delivery for which it is reserved', async () => {
