@@ -176,13 +176,21 @@ async function clusterWithUncoveredSlot(): Promise<Refusing> {
   };
 }
 
-describe.each<[what: string, start: () => Promise<Refusing>, reason: string, error: string]>([
+describe.each<
+  [what: string, start: () => Promise<Refusing>, reason: string, error: string | RegExp]
+>([
   ['that is full', fullServer, 'Redis is full', 'OOM'],
   ['that forbids scripts', serverWithoutScripts, 'Redis refuses the command evalsha', 'NOPERM'],
   ['without scripts', serverWithRenamedCommands, 'Redis refuses the command evalsha', 'unknown'],
   ['whose cluster covers no slots', clusterWithoutSlots, 'has the slot', 'CLUSTERDOWN'],
   ['that is one node of a cluster', otherNodeOfCluster, 'redis+cluster', 'MOVED'],
-  ['whose cluster lost a slot', clusterWithUncoveredSlot, 'has the slot', 'Cluster redirections'],
+  [
+    'whose cluster lost a slot',
+    clusterWithUncoveredSlot,
+    'has the slot',
+    // A pipeline that has lost the slot half-way is not sent again, so its commands fail with the node's own answer.
+    /Too many Cluster redirections|CLUSTERDOWN/,
+  ],
 ])('a Redis %s', (_what, start, reason, error) => {
   it('costs half a second and is down, counted and logged once, until it stops refusing', async () => {
     const { url, begin, end } = await start();
@@ -207,7 +215,7 @@ describe.each<[what: string, start: () => Promise<Refusing>, reason: string, err
       const [away, ...others] = said(process);
       expect(away).toMatchObject({
         msg: 'Redis is away',
-        err: { message: expect.stringContaining(error) as unknown },
+        err: { message: expect.stringMatching(error) as unknown },
       });
       expect(others).toEqual([]);
       expect(await errorsOf(index)).toBeGreaterThan(0);
