@@ -1,14 +1,17 @@
 // Measures for how long the event loop stands still, for `npm run test:hostile`: Node.js loads this file before a process
-// under test. On SIGWINCH, it writes the longest time since the last one, in ms, to the file LOOP_HOLD.
+// under test. On SIGWINCH, it writes the longest time, in ms, to the file LOOP_HOLD: that of the best third since the last one.
+// What an attack causes, it causes in each third; a virtual machine that stops for some milliseconds does so in one.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 
 const TICK_MS = 1;
+const PARTS = 3;
 /** @type {{ start: number, end: number, ms: number }[]} */
 let holds = [];
 /** @type {{ startTime: number, duration: number }[]} */
 let collections = [];
-let start = performance.now();
+let begun = performance.now();
+let start = begun;
 let thread = threadMs();
 let use = performance.eventLoopUtilization();
 
@@ -44,12 +47,21 @@ function withoutCollections({ start, end, ms }) {
   return within.reduce((left, { duration }) => left - duration, ms);
 }
 
+/** @param {number} part */
+function longestIn(part) {
+  const length = (start - begun) / PARTS;
+  const from = begun + part * length;
+  const within = holds.filter((hold) => hold.end > from && hold.end <= from + length);
+  return Math.max(0, ...within.map(withoutCollections));
+}
+
 process.on('SIGWINCH', () => {
   // After the observer has seen what came before.
   setTimeout(() => {
-    const longest = Math.max(0, ...holds.map(withoutCollections));
-    writeFileSync(process.env.LOOP_HOLD ?? '', String(longest));
+    const longest = Array.from({ length: PARTS }, (_, part) => longestIn(part));
+    writeFileSync(process.env.LOOP_HOLD ?? '', String(Math.min(...longest)));
     holds = [];
     collections = [];
+    begun = performance.now();
   }, 100);
 });

@@ -13,8 +13,8 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Bytes that are read between two pauses, which takes about 0.1 ms. */
-export const PIECE = 32 << 10;
+/** Bytes that are read between two pauses: about 0.03 ms, or 1 ms before this code is compiled. */
+export const PIECE = 8 << 10;
 
 /** What a valid text continues with. The last four are the rest of a string or of a number's part. */
 type Expected =
