@@ -87,6 +87,7 @@ const SETTINGS = Object.fromEntries(
 );
 const settingsNamed = (prefix: RegExp) =>
   Object.fromEntries(Object.entries(SETTINGS).filter(([name]) => prefix.test(name)));
+const RECOVERY = settingsNamed(/^rec|^rest/);
 
 let receiver: Receiver;
 let original: Installation;
@@ -201,13 +202,25 @@ it('is restored to a moment from a base backup and the log', async () => {
   await original.stop();
   const lastId = original.giveIds();
   await original.kill();
-  const restored = await original.restoredTo(moment, copying.join('\n'));
+  const settings = { ...RECOVERY, recovery_target_time: moment };
+  const restored = await original.restored('to-a-moment', settings, copying.join('\n'));
   const events = restored.run('psql -At', 'SELECT data FROM events');
   expect(events).toContain('kept');
   expect(events).not.toContain('lost');
   await restored.migrate();
   restored.run(commandsOf('as migrate', '')[3]!);
   expect(restored.giveIds()).toBeGreaterThan(lastId + 100);
+
+  // What the page says works on what it leaves behind, also without the data directory.
+  rmSync(join(dir, 'backup', 'base'), { recursive: true });
+  restored.runAsServer(baseBackup!);
+  restored.archive('CREATE TABLE later ()');
+  await restored.kill();
+  const [base, , signal] = copying as [string, string, string];
+  const { restore_command = '' } = RECOVERY;
+  const again = await restored.restored('again', { restore_command }, `${base}\n${signal}`);
+  expect(again.run('psql -At', `SELECT to_regclass('later')`).trim()).toBe('later');
+  again.archive('CREATE TABLE latest ()');
 }, 120_000);
 
 /** Creates a directory that the server can write to. */
@@ -241,14 +254,18 @@ class Installation {
     return installation;
   }
 
-  /** A server that has come back to a moment. @param copying commands that make its data directory */
-  async restoredTo(moment: string, copying: string): Promise<Installation> {
-    const place = directoryFor('to-a-moment');
+  /** A server that has been restored from a base backup. @param copying commands that make its data directory */
+  async restored(
+    name: string,
+    recovery: Record<string, string>,
+    copying: string,
+  ): Promise<Installation> {
+    const place = directoryFor(name);
     const PGDATA = join(place, 'postgres');
     this.runAsServer(copying, { PGDATA, OLD_PGDATA: this.postgres.data });
     // The passwords of npm start, which are not in its data.
     copyFileSync(join(this.postgres.dir, 'postgres.json'), join(place, 'postgres.json'));
-    const settings = { ...settingsNamed(/^rec|^rest/), recovery_target_time: moment };
+    const settings = { ...settingsNamed(/^archive_/), ...recovery };
     const postgres = new Postgres(place, programs, settings, POSTGRES_15);
     await postgres.start();
     await eventually(
@@ -292,6 +309,15 @@ class Installation {
     const line = 'host replication all 127.0.0.1/32 scram-sha-256\n';
     writeFileSync(join(this.postgres.data, 'pg_hba.conf'), line, { flag: 'a' });
     this.run('psql -At', 'SELECT pg_reload_conf()');
+  }
+
+  /** Runs a statement, and waits until the server's log of it is archived. */
+  archive(statement: string): void {
+    this.run('psql -At', statement);
+    const [file] = this.run('psql -At', 'SELECT pg_walfile_name(pg_switch_wal())').split('\n');
+    const archived = `timeout 60 sh -c 'until test -e ${dir}/backup/wal/${file!}; do sleep 0.1; done'`;
+    this.run(archived);
+    expect(this.run('psql -At', 'SELECT failed_count FROM pg_stat_archiver').trim()).toBe('0');
   }
 
   kill(): Promise<void> {
