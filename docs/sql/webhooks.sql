@@ -1855,8 +1855,8 @@ FROM (
       AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
     LIMIT $1::integer
   ) d
-  WHERE w.deleted_at IS NULL AND (w.id = $2::bigint
-    OR $2::bigint IS NULL AND w.account_id = $3::bigint)
+  WHERE w.deleted_at IS NULL AND w.account_id = $2
+    AND ($3::bigint IS NULL OR w.id = $3)
   LIMIT $1::integer
 ) d;
 
@@ -1894,11 +1894,6 @@ FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (
   ORDER BY next_attempt_at LIMIT 10000
 ) d
 GROUP BY w.id;
-
--- findAttempted(…)
-SELECT id FROM deliveries
-WHERE webhook_id = $1 AND attempts > 0 AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
-ORDER BY id DESC LIMIT $2;
 
 -- findAttempts(…)
 SELECT g.delivery_id AS "deliveryId", a.*
@@ -2094,13 +2089,6 @@ SELECT (SELECT count(*)::integer FROM (
     ORDER BY next_attempt_at LIMIT 1
   ) outdated) AS outdated
 FROM webhooks w WHERE w.id = $2;
-
--- listAttemptsOf(…)
-SELECT a.at, a.status, a.error, a.duration_ms AS "durationMs"
-FROM unnest($1::uuid[]) AS d(id) CROSS JOIN LATERAL (
-  SELECT * FROM attempts WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT $2
-) a
-ORDER BY a.at DESC LIMIT $2;
 
 -- listDeliveries("exhausted",{"first":20454,"last":20455},"webhook")
 SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,

@@ -138,7 +138,10 @@ it('shows how deliveries went, redelivers them and sends tests', async () => {
 
   const test = idOf(await answerOf(customer.POST('/v1/webhooks/{id}/test', by(webhook))));
   expect(await newest(webhook, { state: 'succeeded', test: true })).toMatchObject({ id: test });
-  const stats = await answerOf(customer.GET('/v1/webhooks/{id}/stats', by(webhook)));
+  const stats = await eventually(
+    () => answerOf(customer.GET('/v1/webhooks/{id}/stats', by(webhook))),
+    ({ attempts }) => attempts === 4,
+  );
   expect(stats).toMatchObject({ attempts: 4, outcomes: { '2xx': 2, '5xx': 2 }, successRate: 0.5 });
 });
 

@@ -66,7 +66,7 @@ describe("an account's attempts", () => {
     expect(sum).toBe(2);
   });
 
-  it('are shown for each subscription, with its newest attempts', async () => {
+  it('are shown for each subscription, with those of the last day', async () => {
     const plain = (await client.get(`${webhook}/stats`)).json<Schemas['DeliveryStatistics']>();
     expect(plain).toMatchObject({ attempts: 2 });
     expect(plain).not.toHaveProperty('history');

@@ -514,7 +514,7 @@ export interface paths {
         };
         /**
          * Show a subscription's statistics
-         * @description Outcomes of the newest attempts, and the backlog. With any parameter, also the history of a time range, which is about ten seconds old and lacks the last ten seconds of a worker that was killed.
+         * @description Outcomes of the attempts of the last 24 hours, and the backlog. With any parameter, of those of a time range, and its history. The attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.
          */
         get: operations["deliveriesStats"];
         put?: never;
@@ -2016,7 +2016,19 @@ export interface components {
         DeliveryState: "pending" | "succeeded" | "exhausted" | "cancelled" | "parked";
         DeliveryStatistics: {
             /**
-             * @description How many attempts were evaluated: the newest, at most 1,000.
+             * Format: date-time
+             * @description The start of the time range, inclusive.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description The end of the time range, exclusive.
+             * @example 2026-01-31T12:05:00.000Z
+             */
+            until: string;
+            /**
+             * @description How many attempts began in the time range.
              * @example 40
              */
             attempts: number;
@@ -2030,12 +2042,7 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
-            /**
-             * @description The share of the attempts that succeeded; absent without attempts.
-             * @example 0.95
-             */
-            successRate?: number;
-            /** @description Time until the response headers, in ms; absent without responses. */
+            /** @description Time until the response headers, in ms, accurate to 10 %; absent without responses. */
             answerMs?: {
                 /**
                  * @description In ms.
@@ -2047,7 +2054,17 @@ export interface components {
                  * @example 310.5
                  */
                 p95: number;
+                /**
+                 * @description In ms.
+                 * @example 402
+                 */
+                p99: number;
             };
+            /**
+             * @description The share of the attempts that succeeded; absent without attempts.
+             * @example 0.95
+             */
+            successRate?: number;
             /** @description The unfinished deliveries. */
             waiting: {
                 /**

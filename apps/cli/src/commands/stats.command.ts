@@ -47,7 +47,6 @@ async function stats(options: StatsOptions, command: Command): Promise<void> {
     return;
   }
   const answer = JSON.parse(text) as Schemas['AccountStatistics'] | Schemas['DeliveryStatistics'];
-  // A subscription's own numbers are about its newest attempts, at any time.
   const history = 'buckets' in answer ? answer : answer.history!;
   const { deliveries, since: waitingSince } = answer.waiting;
   printFields([

@@ -7,7 +7,6 @@ import {
   daysListed,
   newestFirst,
   oldestFirst,
-  readUpTo,
   type Span,
   spansOf,
   withinDays,
@@ -116,18 +115,5 @@ it('combines nearby days into spans', () => {
   expect(spansOf([50, 49, 40, 31, 30], 20)).toEqual([
     { first: 31, last: 50 },
     { first: 30, last: 30 },
-  ]);
-});
-
-it('stops reading when it has enough rows', async () => {
-  const read: [Span, number][] = [];
-  const rows = await readUpTo(5, spansOf([9, 6, 3], 1), (span, limit) => {
-    read.push([span, limit]);
-    return Promise.resolve([span.last, span.last, span.last].slice(0, limit));
-  });
-  expect(rows).toEqual([9, 9, 9, 6, 6]);
-  expect(read.map(([{ last }, limit]) => [last, limit])).toEqual([
-    [9, 5],
-    [6, 2],
   ]);
 });

@@ -170,17 +170,3 @@ export function spansOf(newest: readonly Day[], days: number): Span[] {
   }
   return spans;
 }
-
-/** Reads span by span until there are enough rows or no more spans. */
-export async function readUpTo<Row>(
-  limit: number,
-  spans: AsyncIterable<Span> | Iterable<Span>,
-  read: (span: Span, limit: number) => Promise<Row[]>,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  for await (const span of spans) {
-    rows.push(...(await read(span, limit - rows.length)));
-    if (rows.length >= limit) break;
-  }
-  return rows;
-}

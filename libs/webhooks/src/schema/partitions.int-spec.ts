@@ -19,7 +19,8 @@ import { DeliveryCanceller } from '../sending/infrastructure/delivery-canceller.
 import type { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
 import { DeliveryReplayer } from '../replays/infrastructure/delivery-replayer.js';
 import { PendingDays } from '../sending/infrastructure/pending-days.js';
-import { PostgresDeliveryStatisticsStore } from '../statistics/infrastructure/postgres-delivery-statistics.store.js';
+import type { WebhooksService } from '../subscriptions/domain/webhooks.service.js';
+import { Statistics } from '../statistics/statistics.js';
 import { PostgresDeliveryStore } from '../deliveries/infrastructure/postgres-delivery.store.js';
 import { PostgresEventReader } from '../events/infrastructure/postgres-event.reader.js';
 import { PostgresEventStore } from '../events/infrastructure/postgres-event.store.js';
@@ -211,11 +212,10 @@ it('takes few locks to list deliveries in any state, and to show one with its at
 });
 
 it('takes few locks to compute statistics', async () => {
-  const store = new PostgresDeliveryStatisticsStore(transactions);
+  const webhooks = { get: () => Promise.resolve(webhook) } as unknown as WebhooksService;
+  const statistics = new Statistics(webhooks, transactions);
   const all = await overBound(async () => {
-    expect(await store.of(webhook)).toMatchObject({
-      attempts: AGES.length,
-      outcomes: { '2xx': AGES.length },
+    expect(await statistics.of(account, webhook.id)).toMatchObject({
       waiting: { deliveries: 1, since: expect.any(Date) as Date },
     });
   });

@@ -1,26 +1,13 @@
 import { Module } from '@nestjs/common';
 import { ActivityModule } from '../activity/activity.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
-import { AttemptHistoryStore } from './domain/attempt-history.js';
-import {
-  DeliveryStatisticsService,
-  DeliveryStatisticsStore,
-} from './domain/delivery-statistics.js';
 import { AccountLoadCounter } from './infrastructure/account-loads.js';
-import { AttemptCounter, PostgresAttemptHistoryStore } from './infrastructure/attempt-counter.js';
+import { AttemptCounter } from './infrastructure/attempt-counter.js';
 import { DeliveryResults } from './infrastructure/delivery-results.js';
-import { PostgresDeliveryStatisticsStore } from './infrastructure/postgres-delivery-statistics.store.js';
+import { Statistics } from './statistics.js';
 
 /** Reads how attempts went. */
-@Module({
-  imports: [SubscriptionsModule],
-  providers: [
-    DeliveryStatisticsService,
-    { provide: AttemptHistoryStore, useClass: PostgresAttemptHistoryStore },
-    { provide: DeliveryStatisticsStore, useClass: PostgresDeliveryStatisticsStore },
-  ],
-  exports: [DeliveryStatisticsService],
-})
+@Module({ imports: [SubscriptionsModule], providers: [Statistics], exports: [Statistics] })
 export class StatisticsModule {}
 
 /** Counts what each account causes, in any process. */

@@ -1,6 +1,4 @@
 import { describe } from 'vitest';
-import { deliveryStatisticsContract } from '../../statistics/domain/delivery-statistics.contract.js';
-import { FakeDeliveryStatisticsStore } from '../../statistics/domain/delivery-statistics.fake.js';
 import { deliveryStoreContract } from '../../deliveries/domain/delivery-store.contract.js';
 import { FakeDeliveryStore } from '../../deliveries/domain/delivery-store.fake.js';
 import { replayStoreContract } from './replay-store.contract.js';
@@ -80,28 +78,6 @@ describe('fake replays', () => {
     complete: (id) => {
       store.all.find((replay) => replay.id === id)!.state = 'completed';
       return done;
-    },
-  });
-});
-
-describe('fake statistics', () => {
-  const store = new FakeDeliveryStatisticsStore();
-  deliveryStatisticsContract({
-    store: () => store,
-    aSubscription: (accountId = anId()) => {
-      const webhookId = anId();
-      store.accounts.set(webhookId, accountId);
-      return Promise.resolve({ accountId, webhookId });
-    },
-    attempted: (webhookId, status) => {
-      const before = store.attempts.get(webhookId) ?? [];
-      store.attempts.set(webhookId, [...before, { status, durationMs: 1 }]);
-      return done;
-    },
-    pending: (webhookId) => {
-      const createdAt = new Date();
-      store.waiting.set(webhookId, [...(store.waiting.get(webhookId) ?? []), createdAt]);
-      return Promise.resolve(createdAt);
     },
   });
 });

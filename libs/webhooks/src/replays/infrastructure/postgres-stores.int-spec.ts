@@ -11,10 +11,8 @@ import {
 } from '../../../../../test/support/rows.js';
 import type { StoredState } from '../../deliveries/domain/delivery.js';
 import { DeliveryQueue } from '../../queue/domain/delivery-queue.js';
-import { deliveryStatisticsContract } from '../../statistics/domain/delivery-statistics.contract.js';
 import { deliveryStoreContract } from '../../deliveries/domain/delivery-store.contract.js';
 import { replayStoreContract } from '../domain/replay-store.contract.js';
-import { PostgresDeliveryStatisticsStore } from '../../statistics/infrastructure/postgres-delivery-statistics.store.js';
 import { PostgresDeliveryStore } from '../../deliveries/infrastructure/postgres-delivery.store.js';
 import { PostgresReplayStore } from './postgres-replay.store.js';
 
@@ -32,7 +30,6 @@ let database: TestDatabase;
 let source: DataSource;
 let deliveries: PostgresDeliveryStore;
 let replays: PostgresReplayStore;
-let statistics: PostgresDeliveryStatisticsStore;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -42,7 +39,6 @@ beforeAll(async () => {
   const transactions = new TypeOrmTransactions(source, statements);
   deliveries = new PostgresDeliveryStore(transactions, new FullQueue(), new Tracing(), config);
   replays = new PostgresReplayStore(transactions);
-  statistics = new PostgresDeliveryStatisticsStore(transactions);
 });
 afterAll(async () => {
   await source.destroy();
@@ -141,21 +137,5 @@ describe('replays in PostgreSQL', () =>
         `UPDATE replays SET state = 'completed', completed_at = now() WHERE id = $1`,
         [id],
       );
-    },
-  }));
-
-describe('statistics in PostgreSQL', () =>
-  deliveryStatisticsContract({
-    store: () => statistics,
-    aSubscription: anAccountWithSubscription,
-    attempted: async (webhookId, status) =>
-      attempted(await aDelivery(webhookId, 'succeeded'), [status]),
-    pending: async (webhookId) => {
-      const id = await aDelivery(webhookId, 'pending');
-      const [row] = await database.query<{ at: Date }>(
-        'SELECT created_at AS at FROM deliveries WHERE id = $1',
-        [id],
-      );
-      return row!.at;
     },
   }));

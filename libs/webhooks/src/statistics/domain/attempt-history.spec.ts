@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { ValidationError } from '#libs/kernel';
-import { attemptHistoryContract } from './attempt-history.contract.js';
-import { FakeAttemptHistoryStore } from './attempt-history.fake.js';
 import { bucketsOf, historyOf } from './attempt-history.js';
 
 const at = (time: string) => new Date(`2026-01-31T${time}Z`);
@@ -49,16 +47,5 @@ it('shows empty buckets without answer times', () => {
       { since: at('11:00:00'), until: at('11:05:00'), attempts: 0, outcomes: {} },
       { since: at('11:05:00'), until: at('11:10:00'), attempts: 3, outcomes: { dns: 3 } },
     ],
-  });
-});
-
-describe('fake history of attempts', () => {
-  const history = new FakeAttemptHistoryStore();
-  attemptHistoryContract({
-    history: () => history,
-    count: (...attempts) => {
-      history.all.push(...attempts);
-      return Promise.resolve();
-    },
   });
 });

@@ -1,4 +1,4 @@
-import { ValidationError } from '#libs/kernel';
+import { groupBy, ValidationError } from '#libs/kernel';
 import type { Attempt } from '../../deliveries/domain/delivery.js';
 
 /** The width of the finest time bucket, in ms. */
@@ -13,6 +13,9 @@ export function outcomeOf({
 }: Pick<Attempt, 'status' | 'error'>): string {
   return status === undefined ? error : `${Math.floor(status / 100)}xx`;
 }
+
+/** The subscription id of counts of all of an account's subscriptions. */
+export const ALL_WEBHOOKS = '0';
 
 /** An attempt to count. */
 export interface CountedAttempt {
@@ -94,6 +97,12 @@ const DEFAULT_BUCKETS = 12;
 export const HOUR_MS = 3_600_000;
 const LONGEST_MS = 31 * 24 * HOUR_MS;
 
+/** The range of a subscription's statistics unless another one is asked for. */
+export const lastDay = (): HistoryRange => ({
+  since: new Date(Date.now() - 24 * HOUR_MS),
+  buckets: 1,
+});
+
 /**
  * The buckets of a range: of whole steps, all of the same width, and at most as many as requested. By default,
  * the last hour.
@@ -119,27 +128,12 @@ export function bucketsOf(range: HistoryRange, now = Date.now()): Buckets {
   return { sinceMs, widthMs: perBucket * STEP_MS, count: Math.ceil(steps / perBucket) };
 }
 
-/** Reads what workers have counted. */
-export abstract class AttemptHistoryStore {
-  /** @param webhookId undefined for all subscriptions of the account */
-  abstract counts(
-    accountId: string,
-    webhookId: string | undefined,
-    buckets: Buckets,
-  ): Promise<AttemptCount[]>;
-}
-
 /** Sums up the counts of a range. */
 export function historyOf(
   { sinceMs, widthMs, count }: Buckets,
   counts: readonly AttemptCount[],
 ): AttemptHistory {
-  const byBucket = new Map<number, AttemptCount[]>();
-  for (const each of counts) {
-    const others = byBucket.get(each.bucket);
-    if (others) others.push(each);
-    else byBucket.set(each.bucket, [each]);
-  }
+  const byBucket = groupBy(counts, ({ bucket }) => bucket);
   const startOf = (bucket: number) => new Date(sinceMs + bucket * widthMs);
   const summary = (first: number, end: number, of: readonly AttemptCount[]): AttemptSummary => ({
     since: startOf(first),

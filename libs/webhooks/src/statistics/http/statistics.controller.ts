@@ -3,13 +3,13 @@ import { given, FairReads, numberUpTo, QueryOf, type QueryReader, type FairRead 
 import type { Principal } from '#libs/identity';
 import { accountRead, ActAsUser, CurrentUser } from '#libs/identity/http';
 import { type HistoryRange, MAX_BUCKETS } from '../domain/attempt-history.js';
-import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
+import { Statistics } from '../statistics.js';
 
 /** How attempts went, of a subscription or of a whole account. */
 @Controller('v1')
 @ActAsUser()
 export class StatisticsController {
-  constructor(private readonly statistics: DeliveryStatisticsService) {}
+  constructor(private readonly statistics: Statistics) {}
 
   @Get('webhooks/:id/stats')
   async stats(

@@ -43,11 +43,7 @@ const WAITING: schema.Schema = {
 /** The outcomes of an account's attempts, and its backlog. */
 const AccountStatisticsSchema = schema.named(
   'AccountStatistics',
-  schema.object({
-    ...SUMMARY,
-    buckets: BUCKETS,
-    waiting: WAITING,
-  }),
+  schema.object({ ...SUMMARY, buckets: BUCKETS, waiting: WAITING }),
 );
 
 /** The time range of a history. */
@@ -67,22 +63,17 @@ const HISTORY_RANGE: Parameters = {
   },
 };
 
-/** The domain's `DeliveryStatistics` as they are shown. */
+/** The outcomes of a subscription's attempts, and its backlog. */
 const StatisticsSchema = schema.named(
   'DeliveryStatistics',
   schema.object({
-    attempts: schema.integer('How many attempts were evaluated: the newest, at most 1,000.', 40),
-    outcomes: OUTCOMES,
+    ...SUMMARY,
     successRate: optional({
       type: 'number',
       description: 'The share of the attempts that succeeded; absent without attempts.',
       minimum: 0,
       maximum: 1,
       examples: [0.95],
-    }),
-    answerMs: optional({
-      ...schema.object({ p50: milliseconds(84), p95: milliseconds(310.5) }),
-      description: 'Time until the response headers, in ms; absent without responses.',
     }),
     waiting: WAITING,
     history: optional(HistorySchema),
@@ -105,8 +96,9 @@ export const statisticsRoutes = describeRoutes(StatisticsController, {
     stats: {
       summary: "Show a subscription's statistics",
       about:
-        'Outcomes of the newest attempts, and the backlog. With any parameter, also the history of a time ' +
-        'range, which is about ten seconds old and lacks the last ten seconds of a worker that was killed.',
+        'Outcomes of the attempts of the last 24 hours, and the backlog. With any parameter, of those of a time range, ' +
+        'and its history. The attempts are about ten seconds old, and lack the last ten seconds of a worker that was ' +
+        'killed.',
       query: HISTORY_RANGE,
       answer: StatisticsSchema,
     },

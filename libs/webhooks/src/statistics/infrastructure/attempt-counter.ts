@@ -1,21 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, prepared, statement, TypeOrmTransactions } from '#libs/runtime';
+import { BackgroundTasks, Database, prepared, statement } from '#libs/runtime';
 import { AccountLoadCounter } from './account-loads.js';
 import { PendingCounts, type PendingRow } from './pending-counts.js';
 import {
-  type AttemptCount,
-  AttemptHistoryStore,
+  ALL_WEBHOOKS,
   binOf,
-  type Buckets,
   type CountedAttempt,
   outcomeOf,
   STEP_MS,
 } from '../domain/attempt-history.js';
 
 const FLUSH_MS = 10_000;
-
-/** The subscription id of rows that count the attempts of all of an account's subscriptions. */
-const ALL = '0';
 
 /** Rows are sorted by their key, so that concurrent workers cannot deadlock. */
 export const ADD_COUNTS = prepared<{
@@ -33,24 +28,6 @@ SELECT * FROM unnest(@accountIds::bigint[], @webhookIds::bigint[], @at::timestam
   @outcomes::text[], @bins::smallint[], @counts::integer[])
 ON CONFLICT (account_id, webhook_id, at, outcome, bin)
 DO UPDATE SET count = attempt_counts.count + excluded.count`,
-);
-
-export const READ_COUNTS = prepared<
-  { accountId: string; webhookId: string; since: string; until: string; widthS: number },
-  AttemptCount
->(
-  'attempt-counts.read',
-  `
-SELECT (extract(epoch FROM start - @since::timestamptz) / @widthS::integer)::integer AS bucket,
-  outcome, bin, count::float8
-FROM (
-  SELECT date_bin(make_interval(secs => @widthS::integer), at, @since::timestamptz) AS start,
-    outcome, bin, sum(count) AS count
-  FROM attempt_counts
-  WHERE account_id = @accountId AND webhook_id = @webhookId
-    AND at >= @since::timestamptz AND at < @until::timestamptz
-  GROUP BY 1, 2, 3
-) c`,
 );
 
 /** @returns as many rows as were deleted */
@@ -93,7 +70,7 @@ export class AttemptCounter {
     const atMs = at - (at % STEP_MS);
     const bin = attempt.status === undefined ? 0 : binOf(attempt.durationMs);
     const outcome = outcomeOf(attempt);
-    for (const id of [webhookId, ALL]) {
+    for (const id of [webhookId, ALL_WEBHOOKS]) {
       const name = `${accountId} ${id} ${String(atMs)} ${outcome} ${String(bin)}`;
       this.counts.add(name, { accountId, webhookId: id, atMs, outcome, bin }, { count: 1 });
     }
@@ -114,28 +91,6 @@ export class AttemptCounter {
       outcomes: rows.map(({ key }) => key.outcome),
       bins: rows.map(({ key }) => key.bin),
       counts: rows.map(({ counts }) => counts.count),
-    });
-  }
-}
-
-/** Reads what {@link AttemptCounter} has stored. */
-@Injectable()
-export class PostgresAttemptHistoryStore extends AttemptHistoryStore {
-  constructor(private readonly transactions: TypeOrmTransactions) {
-    super();
-  }
-
-  override counts(
-    accountId: string,
-    webhookId: string | undefined,
-    { sinceMs, widthMs, count }: Buckets,
-  ): Promise<AttemptCount[]> {
-    return this.transactions.query(READ_COUNTS, {
-      accountId,
-      webhookId: webhookId ?? ALL,
-      since: new Date(sinceMs).toISOString(),
-      until: new Date(sinceMs + count * widthMs).toISOString(),
-      widthS: widthMs / 1_000,
     });
   }
 }
