@@ -45,7 +45,6 @@ export {
   hasRawLogin,
 } from './text.js';
 export {
-  jsonErrorAt,
   jsonText,
   MemberCursor,
   rawElements,
@@ -54,7 +53,7 @@ export {
   rawMembers,
   valueEnd,
 } from './json.js';
-export { type JsonPart, JsonReader } from './json-reader.js';
+export { jsonErrorAt, type JsonPart, JsonReader } from './json-reader.js';
 export { JsonSyntaxError, TooManyValuesError } from './json-scanner.js';
 export { importedId, ImportRecord, recordFault } from './import-record.js';
 export {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonErrorAt, rawMembers } from './json.js';
-import { JsonReader } from './json-reader.js';
+import { rawMembers } from './json.js';
+import { jsonErrorAt, JsonReader } from './json-reader.js';
 import { JsonSyntaxError, TooManyValuesError } from './json-scanner.js';
 
 /** The result of a generator, and how often it paused. */
@@ -47,13 +47,24 @@ function errorsIn(text: string): (number | undefined)[] {
   });
 }
 
-/** Where it is an error, in bytes. */
-function expectedErrorIn(text: string): number | undefined {
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where JSON.parse found another character than it expected, if it says so. */
+function parserErrorAt(text: string): number | undefined {
   try {
     JSON.parse(text);
     return undefined;
-  } catch {
-    return Buffer.byteLength(text.slice(0, jsonErrorAt(text)));
+  } catch (error) {
+    const { message } = error as Error;
+    const [, position] = /(?:Expected|non-whitespace).* position (\d+)/.exec(message) ?? [];
+    return position === undefined ? undefined : Number(position);
   }
 }
 
@@ -72,7 +83,7 @@ const TOKENS = Array.from('{}[],:"\\ \n1-.eEu0x').concat([
   '\t',
 ]);
 
-it('accepts what JSON.parse accepts, and finds the same errors as jsonErrorAt', () => {
+it('accepts what JSON.parse accepts, and finds the errors that it names', () => {
   const tokens = fc.constantFrom(...TOKENS);
   const damaged = fc
     .tuple(fc.json(), fc.nat(), fc.nat(3), fc.array(tokens, { maxLength: 3 }))
@@ -84,9 +95,13 @@ it('accepts what JSON.parse accepts, and finds the same errors as jsonErrorAt', 
   let faulty = 0;
   fc.assert(
     fc.property(fc.oneof(fc.json(), damaged, random), (text) => {
-      const expected = expectedErrorIn(text);
-      if (expected !== undefined) faulty += 1;
-      expect(errorsIn(text)).toEqual([expected, expected]);
+      const [error, whenWalked] = errorsIn(text);
+      expect(whenWalked).toBe(error);
+      expect(error === undefined).toBe(isJson(text));
+      const named = parserErrorAt(text);
+      if (named === undefined) return;
+      faulty += 1;
+      expect(error).toBe(Buffer.byteLength(text.slice(0, named)));
     }),
     { numRuns: 5_000 },
   );
@@ -224,4 +239,70 @@ describe('two megabytes of', () => {
     const bytes = Buffer.from(fill('['));
     expect(() => run(whole(new JsonReader(bytes)))).toThrow(new JsonSyntaxError(bytes.length));
   });
+});
+
+it.each([
+  ['{"a": NaN}', 6],
+  ['{"a": 1,}', 8],
+  ['[1,]', 3],
+  ['[1 2]', 3],
+  ['{"a" 1}', 5],
+  ["{'a': 1}", 1],
+  ['{"a": 01}', 7],
+  ['{"a": 1.}', 7],
+  ['{"a": -}', 6],
+  ['{"a": truth}', 6],
+  ['{"a": "x\ny"}', 8],
+  ['{"a": "\\x"}', 7],
+  ['{"a": "\\u12g4"}', 7],
+  ['{"a": "x', 8],
+  ['{"a": [1, {', 11],
+  ['{"a": [1}', 8],
+  ['{} x', 3],
+  ['{},', 2],
+  ['[true, nul', 7],
+  ['}', 0],
+  ['', 0],
+])('finds the error in %j', (text, at) => {
+  expect(jsonErrorAt(text)).toBe(at);
+});
+
+it('finds the place that JSON.parse names, which it does not always do', () => {
+  const characters = fc.constantFrom(...Array.from('{}[],:"\\ \n1-.eEtrufalsn0x'));
+  const damaged = fc
+    .tuple(fc.json(), fc.nat(), fc.nat(3), fc.array(characters, { maxLength: 3 }))
+    .map(([text, where, removed, added]) => {
+      const at = where % (text.length + 1);
+      return text.slice(0, at) + added.join('') + text.slice(at + removed);
+    });
+  let known = 0;
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        damaged,
+        fc.array(characters).map((all) => all.join('')),
+      ),
+      (text) => {
+        const expected = parserErrorAt(text);
+        if (expected === undefined) return;
+        known += 1;
+        expect(jsonErrorAt(text)).toBe(expected);
+      },
+    ),
+    { numRuns: 5_000 },
+  );
+  expect(known).toBeGreaterThan(500);
+});
+
+it('finds nothing in valid JSON', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(jsonErrorAt(` ${text} `)).toBe(text.length + 2);
+    }),
+  );
+});
+
+it('takes a text of eight megabytes', () => {
+  const text = `["${'x'.repeat(4 << 20)}",${'['.repeat(4 << 20)}`;
+  expect(jsonErrorAt(text)).toBe(text.length);
 });

@@ -1,4 +1,5 @@
 import { JsonScanner, JsonSyntaxError, PIECE } from './json-scanner.js';
+import { atOnce } from './time-slices.js';
 
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -162,5 +163,22 @@ export class JsonReader {
     if (end - start > MAX_NAME) return this.textOf({ start: start + 1, end: start + MAX_NAME });
     const text = this.textOf({ start, end });
     return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
+  }
+}
+
+/**
+ * The index of the first character or token at which a text stops being JSON (RFC 8259); its length if it ends
+ * too early. For texts that `JSON.parse` has refused, because its messages do not always give the position.
+ */
+export function jsonErrorAt(text: string): number {
+  const bytes = Buffer.from(text);
+  const json = new JsonReader(bytes);
+  try {
+    atOnce(json.value());
+    atOnce(json.end());
+    return text.length;
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return bytes.toString('utf8', 0, error.at).length;
   }
 }
