@@ -1272,9 +1272,6 @@ ORDER BY p.account_id, p.webhook_id;
 -- NEXT_RECOVERY, prepared as recoveries.next
 SELECT id, since, until, after FROM recoveries WHERE visited_at IS NULL;
 
--- NOTE_FEATURES
-INSERT INTO features (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING;
-
 -- OLDEST_DUE(…), prepared as pending.oldest-due.20454
 WITH RECURSIVE step AS (
   (SELECT webhook_id, next_attempt_at, 1 AS number FROM deliveries

@@ -10,8 +10,8 @@ type Rights = Readonly<Partial<Record<Process, string>>>;
 type Migration = new () => MigrationInterface;
 
 /**
- * A library's part of the database. The previous version works with the same rights during an upgrade, so revoke
- * a right one release after its last use.
+ * A library's part of the database. Processes of the previous minor version work with the same rights during an upgrade,
+ * so revoke a right one release after its last use.
  */
 export interface DatabaseSchema {
   /** The migrations of all libraries run in the order of the numbers at the end of their names. */
@@ -30,8 +30,6 @@ export interface DatabaseSchema {
    * from PUBLIC. A migration must come with it if processes cannot work before `migrate` has run.
    */
   script?: (config: Config) => string;
-  /** What this version knows of the features that the table of that name may list as used. */
-  features?: readonly string[];
 }
 
 /**

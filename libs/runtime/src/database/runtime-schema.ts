@@ -58,7 +58,7 @@ const processLoads = migrationOf(
   'ALTER TABLE processes ADD COLUMN cpu_percent integer, ADD COLUMN memory_bytes bigint',
 );
 
-/** Features in use that a version has to know: without them it would ignore what customers have set. */
+/** What later versions list here because an older process would ignore what customers have set. */
 const features = migrationOf(
   'Features1764324000002',
   'CREATE TABLE features (name text NOT NULL, CONSTRAINT features_pkey PRIMARY KEY (name))',
@@ -77,7 +77,7 @@ export const runtimeSchema: DatabaseSchema = {
   tables: {
     // A process waits until its migrations are there.
     migrations: { api: 'SELECT', worker: 'SELECT' },
-    features: { api: 'SELECT, INSERT', worker: 'SELECT' },
+    features: { api: 'SELECT', worker: 'SELECT' },
     processes: {
       api: `SELECT, INSERT, DELETE, UPDATE (${COUNTED})`,
       worker: `SELECT, INSERT, DELETE, UPDATE (${COUNTED})`,

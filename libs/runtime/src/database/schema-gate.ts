@@ -24,12 +24,6 @@ const CANNOT_READ =
 const UNVERIFIED =
   'the certificate of PostgreSQL is not verified: use sslmode=verify-full in DATABASE_URL';
 
-/** What this version knows. */
-interface Known {
-  migrations: readonly string[];
-  features: readonly string[];
-}
-
 /** Why a process waits before it starts. */
 export type WaitsFor = 'postgres' | 'schema';
 
@@ -47,12 +41,9 @@ export async function waitForSchema(
   waiting: (reason: WaitsFor, why?: string) => Promise<void>,
 ): Promise<void> {
   const schemas = [runtimeSchema, ...contexts];
-  const known: Known = {
-    migrations: schemas.flatMap(({ migrations }) =>
-      migrations.map((migration) => new migration().name ?? ''),
-    ),
-    features: schemas.flatMap(({ features = [] }) => features),
-  };
+  const known = schemas.flatMap(({ migrations }) =>
+    migrations.map((migration) => new migration().name ?? ''),
+  );
   const { ssl } = postgresAddressOf(config.DATABASE_URL);
   if (ssl && ssl.rejectUnauthorized === false) log.warn({}, UNVERIFIED);
   const outages = new OutageLog('PostgreSQL', log);
@@ -89,7 +80,7 @@ export async function waitForSchema(
 /** Also logs what may be wrong with a database that lacks none. */
 async function missingMigrations(
   config: Config,
-  { migrations, features }: Known,
+  migrations: readonly string[],
   log: Log,
 ): Promise<string[]> {
   const options = dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, SILENCE_MS);
@@ -100,7 +91,7 @@ async function missingMigrations(
     const executed = new Set(rows.map(({ name }) => name));
     const missing = migrations.filter((name) => !executed.has(name));
     if (missing.length > 0) return missing;
-    await requireFeatures(source, features);
+    await requireNoFeatures(source);
     await warnOfDoubts(source, config, log);
     return [];
   } catch (error) {
@@ -111,12 +102,11 @@ async function missingMigrations(
   }
 }
 
-/** @throws Error with the features in use that this version does not know */
-async function requireFeatures(source: DataSource, known: readonly string[]): Promise<void> {
+/** @throws Error with the features in use that only later versions know */
+async function requireNoFeatures(source: DataSource): Promise<void> {
   const used = await source.query<{ name: string }[]>('SELECT name FROM features ORDER BY name');
-  const unknown = used.map(({ name }) => name).filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
-  const names = unknown.map((name) => `"${name}"`).join(', ');
+  if (used.length === 0) return;
+  const names = used.map(({ name }) => `"${name}"`).join(', ');
   throw new Error(
     `the database uses features that this version does not know, and would ignore: ${names}. Run the version that ` +
       'made use of them, or a later one',

@@ -4,7 +4,6 @@ import { MAX_ADDED } from '../deliveries/domain/delivery.js';
 import { addedId, firstDeliveryTo } from '../deliveries/infrastructure/missed-events.statements.js';
 import { DAYS_AHEAD } from '../partitions/partitions.module.js';
 import { RECOVER_WEBHOOK } from '../recoveries/infrastructure/recover-webhook.js';
-import { USED_FEATURES } from '../subscriptions/infrastructure/features.js';
 import { DAYS_BEYOND } from '../retention/retention.statements.js';
 
 /**
@@ -17,7 +16,6 @@ export const functions = ({ RETENTION_DAYS }: Config): string =>
   NOTICES +
   MISSED +
   RECOVER_WEBHOOK +
-  USED_FEATURES +
   `SELECT ensure_partitions(${DAYS_AHEAD});`;
 
 /**

@@ -1,6 +1,5 @@
 import type { DatabaseSchema } from '#libs/runtime';
 import { migrations } from './migrations.js';
-import { FEATURES } from '../subscriptions/infrastructure/features.js';
 import { functions } from './functions.js';
 
 export const webhooksSchema: DatabaseSchema = {
@@ -51,5 +50,4 @@ export const webhooksSchema: DatabaseSchema = {
     'recover_webhook(uuid,bigint,integer,integer)': { worker: 'EXECUTE' },
   },
   script: functions,
-  features: FEATURES,
 };

@@ -17,7 +17,6 @@ import {
   type WebhookLevel,
   WebhooksRepository,
 } from '../domain/webhooks.repository.js';
-import { featuresOf, NOTE_FEATURES } from './features.js';
 import { REVISED, typeOrmValues } from './webhook.schema.js';
 
 /** Each adds a signature to a header of every notification. */
@@ -87,21 +86,14 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
     webhook: NewWebhook & SealedKey,
   ): Promise<string> {
     const row = { ...webhook, accountId, applicationId: applicationId ?? null };
-    await this.noteFeatures(webhook);
     const { identifiers } = await this.transactions.use((manager) => manager.insert(Webhook, row));
     return (identifiers[0] as { id: string }).id;
   }
 
   async revise(id: string, revision: WebhookRevision): Promise<void> {
-    await this.noteFeatures(revision);
     await this.transactions.use((manager) =>
       manager.update(Webhook, id, typeOrmValues({ ...revision, ...REVISED })),
     );
-  }
-
-  private async noteFeatures(settings: NewWebhook | WebhookRevision): Promise<void> {
-    const features = featuresOf(settings);
-    if (features.length > 0) await this.transactions.query(NOTE_FEATURES, { features });
   }
 
   async replaceKey(
