@@ -179,7 +179,7 @@ describe('through a proxy', () => {
     await worker.stop();
     proxy = await startConnectProxy(certificate);
     const DELIVERY_PROXY_URL = proxy.url.replace('https://', 'https://user:hidden@');
-    behindProxy = await startWorker({ ...careless, DELIVERY_PROXY_URL, LOG_EVENTS: 'all' });
+    behindProxy = await startWorker({ ...careless, DELIVERY_PROXY_URL, LOG_LEVEL: 'debug' });
   });
   afterAll(async () => {
     await behindProxy.stop();

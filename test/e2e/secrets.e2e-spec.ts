@@ -45,7 +45,7 @@ const environment = (): Environment => ({
   DATABASE_URL: database.url,
   DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
   DELIVERY_RETRY_SCHEDULE: '50ms',
-  LOG_EVENTS: 'all',
+  LOG_LEVEL: 'debug',
 });
 
 async function started<Started extends Running>(
@@ -299,6 +299,7 @@ describe('a secret', () => {
     expect(sent).toContain(Buffer.from('hidden-user:hidden-p@ss').toString('base64'));
     expect(commands).toContain(finished[0]!.id);
     expect(worker.output()).toContain('"msg":"attempt"');
+    expect(api.output()).toMatch(/^\{"level":"debug".*"path":"\/v1\/events".*"msg":"request"/m);
     for (const content of ['payload-of-customer', 'data-of-customer', 'demo-secret']) {
       expect(api.output() + worker.output()).not.toContain(content);
     }

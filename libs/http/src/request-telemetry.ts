@@ -1,30 +1,24 @@
 import { once } from 'node:events';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Histogram } from 'prom-client';
-import { CONFIG, type Config, Log, Metrics, type Tracing } from '#libs/runtime';
+import { Log, Metrics, type Tracing } from '#libs/runtime';
 import { routeOf } from './known-routes.js';
 import { pathOf } from './request.js';
 
 const SUMMARY_MS = 1_000;
 
 /**
- * Logs one line per request. Unless `LOG_EVENTS=all`, event reports that are accepted, or refused because a store is
- * away, are summarised once a second: a line for each would cost a third of the time that Express takes, and fill the
- * disk during an outage.
+ * Logs one line per request. Event reports that are accepted, or refused because a store is away, are summarised once a
+ * second: a line for each would cost a third of the time that Express takes, and fill the disk during an outage. Only
+ * `LOG_LEVEL=debug` adds it.
  */
 @Injectable()
 export class RequestLog {
-  private readonly everyEvent: boolean;
   private readonly counts = new Map<number, number>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    @Inject(CONFIG) config: Config,
-    private readonly log: Log,
-  ) {
-    this.everyEvent = config.LOG_EVENTS === 'all';
-  }
+  constructor(private readonly log: Log) {}
 
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
     const path = pathOf(request);
@@ -33,26 +27,25 @@ export class RequestLog {
       return;
     }
     const start = performance.now();
-    const isSummarised =
-      !this.everyEvent && request.method === 'POST' && path.startsWith('/v1/events');
+    const isEvent = request.method === 'POST' && path.startsWith('/v1/events');
     response.once('close', () => {
       const { statusCode } = response;
       const isUsual = statusCode < 400 || statusCode === 503;
-      if (isSummarised && isUsual && response.writableFinished) this.count(statusCode);
-      else {
-        this.log.info(
-          {
-            requestId: request.requestId,
-            method: request.method,
-            // Without the query, whose values are customer data.
-            path: path.slice(0, 200),
-            status: statusCode,
-            ms: Math.round(performance.now() - start),
-            ...(!response.writableFinished && { aborted: true }),
-          },
-          'request',
-        );
-      }
+      const isSummarised = isEvent && isUsual && response.writableFinished;
+      if (isSummarised) this.count(statusCode);
+      if (isSummarised && !this.log.isDebug) return;
+      this.log[isSummarised ? 'debug' : 'info'](
+        {
+          requestId: request.requestId,
+          method: request.method,
+          // Without the query, whose values are customer data.
+          path: path.slice(0, 200),
+          status: statusCode,
+          ms: Math.round(performance.now() - start),
+          ...(!response.writableFinished && { aborted: true }),
+        },
+        'request',
+      );
     });
     next();
   };

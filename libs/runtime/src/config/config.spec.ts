@@ -83,7 +83,6 @@ describe('readConfig', () => {
       RETENTION_DAYS: 30,
       RATE_LIMIT: { quota: 60_000, windowMs: 60_000 },
       LOG_LEVEL: 'info',
-      LOG_EVENTS: 'summary',
       NODE_ENV: 'development',
       SECRETS_KEYS: [],
     });
@@ -156,7 +155,6 @@ describe('readConfig', () => {
       false,
     );
     expect(read({ DATABASE_PREPARED_STATEMENTS: 'true' }).DATABASE_PREPARED_STATEMENTS).toBe(true);
-    expect(read({ LOG_EVENTS: 'all' }).LOG_EVENTS).toBe('all');
     expect(read({ LOG_LEVEL: 'error' }).LOG_LEVEL).toBe('error');
   });
 
@@ -252,7 +250,6 @@ describe('readConfig', () => {
     ['DELIVERY_RETRY_SCHEDULE', '5SECRET'],
     ['PORT', 'SECRET'],
     ['LOG_LEVEL', 'SECRET'],
-    ['LOG_EVENTS', 'SECRET'],
   ])('refuses %s=%j with an error that names the variable, not its value', (name, value) => {
     const fault = faultOf({ [name]: value });
     expect(fault).toMatch(new RegExp(`^configuration: ${name}: .`));
@@ -519,8 +516,8 @@ describe('readConfig', () => {
   });
 
   it('names every fault at once', () => {
-    const fault = faultOf({ DATABASE_URL: undefined, PORT: 'x', LOG_EVENTS: 'y' });
-    for (const part of ['DATABASE_URL is not set', 'PORT: ', 'LOG_EVENTS: ']) {
+    const fault = faultOf({ DATABASE_URL: undefined, PORT: 'x', LOG_LEVEL: 'y' });
+    for (const part of ['DATABASE_URL is not set', 'PORT: ', 'LOG_LEVEL: ']) {
       expect(fault).toContain(part);
     }
   });

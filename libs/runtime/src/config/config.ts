@@ -165,11 +165,7 @@ const schema = z.object({
     ),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
     .default('info')
-    .describe('lowest level that is logged'),
-  LOG_EVENTS: oneOf('summary', 'all')
-    .default('summary')
-    .describe('`all`: a line for every event and attempt, instead of one summary per second')
-    .meta(SERVERS),
+    .describe('lowest level that is logged; `debug` adds a line for every event and attempt'),
 });
 
 /** The validated settings of a process, read from the environment once. */

@@ -18,6 +18,15 @@ export class Log {
     this.pino = jsonLines(name, config.LOG_LEVEL);
   }
 
+  /** Whether it has a line for each event request and each attempt. */
+  get isDebug(): boolean {
+    return this.pino.isLevelEnabled('debug');
+  }
+
+  debug(fields: object, message: string): void {
+    this.pino.debug(fields, message);
+  }
+
   info(fields: object, message: string): void {
     this.pino.info(fields, message);
   }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LoopPacer, UnreadableSecretError } from '#libs/kernel';
-import type { Config, FailureLog, Log, Processes } from '#libs/runtime';
+import type { FailureLog, Log, Processes } from '#libs/runtime';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
 import {
   aLeasedDelivery,
@@ -62,7 +62,6 @@ beforeEach(() => {
     { succeeded: vi.fn(), lost: vi.fn() } as unknown as DeliveryResults,
     { info: vi.fn() } as unknown as Log,
     { failed: (error: unknown) => logged.push(error) } as unknown as FailureLog,
-    { LOG_EVENTS: 'summary' } as unknown as Config,
     processes as Processes,
   );
 });

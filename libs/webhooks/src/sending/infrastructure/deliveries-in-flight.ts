@@ -1,13 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
-import {
-  CONFIG,
-  type Config,
-  FailureLog,
-  Log,
-  Processes,
-  shortageOf,
-  Tracing,
-} from '#libs/runtime';
+import { Injectable } from '@nestjs/common';
+import { FailureLog, Log, Processes, shortageOf, Tracing } from '#libs/runtime';
 import { AttemptTrace, type RunResult, type Sent } from '../domain/delivery-runner.js';
 import { type LeasedDelivery, RefusedOutcomeError } from '../domain/pending-deliveries.js';
 import { PROCESS_SPAN } from '../../queue/infrastructure/delivery-queues.js';
@@ -36,7 +28,6 @@ export class DeliveriesInFlight {
     private readonly results: DeliveryResults,
     private readonly log: Log,
     private readonly failures: FailureLog,
-    @Inject(CONFIG) private readonly config: Config,
     private readonly processes: Processes,
   ) {
     processes.count(() => this.inFlight);
@@ -103,9 +94,9 @@ export class DeliveriesInFlight {
     const { outcome } = result;
     this.count(outcome);
     if ('attempt' in result) this.measure(result);
-    if (this.config.LOG_EVENTS === 'all') {
+    if (this.log.isDebug) {
       const attempt = 'delivery' in result ? { attempt: result.delivery.attempt } : {};
-      this.log.info({ delivery: id, ...attempt, outcome }, 'attempt');
+      this.log.debug({ delivery: id, ...attempt, outcome }, 'attempt');
     }
   }
 
