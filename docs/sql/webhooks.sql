@@ -978,8 +978,7 @@ SELECT id, webhook_id AS "webhookId", since, until, states, event, application_i
 FROM replays WHERE id = $1 AND account_id = $2;
 
 -- FIND_SECRETS
-SELECT id, account_id AS "accountId", target_url AS "targetUrl", userinfo, headers, secret,
-  retired_secrets AS "retiredSecrets"
+SELECT id, account_id AS "accountId", userinfo, headers, secret, retired_secrets AS "retiredSecrets"
 FROM webhooks
 WHERE id > $1 AND (
   NOT starts_with(secret, $2) OR NOT starts_with(userinfo, $2)
@@ -988,7 +987,6 @@ WHERE id > $1 AND (
     SELECT FROM jsonb_array_elements(retired_secrets) r
     WHERE NOT starts_with(r ->> 'secret', $2)
   )
-  OR target_url LIKE '%@%' AND (userinfo IS NULL OR target_url NOT LIKE '%://***@%')
 )
 ORDER BY id LIMIT 100 FOR NO KEY UPDATE;
 
@@ -1652,11 +1650,10 @@ GROUP BY account_id;
 
 -- WRITE_SECRETS
 UPDATE webhooks w
-SET target_url = n.target_url, userinfo = n.userinfo, headers = n.headers::json,
-  secret = n.secret, retired_secrets = n.retired_secrets::jsonb
-FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[],
-    $5::text[], $6::text[])
-  AS n(id, target_url, userinfo, headers, secret, retired_secrets)
+SET userinfo = n.userinfo, headers = n.headers::json, secret = n.secret,
+  retired_secrets = n.retired_secrets::jsonb
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[])
+  AS n(id, userinfo, headers, secret, retired_secrets)
 WHERE w.id = n.id;
 
 -- areFew("cancelled",{"first":20454,"last":20455})

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Sealed, SecretBox, UnreadableSecretError } from '#libs/kernel';
 import { isReservedHeader } from './webhook-headers.js';
-import { isMaskedTargetUrl, MASK, shownTargetUrl, userinfoOf, withUserinfo } from './target-url.js';
+import { MASK, shownTargetUrl, userinfoOf, withUserinfo } from './target-url.js';
 
 /** The secret parts of a subscription. */
 export type SecretField = 'secret' | 'userinfo' | 'header';
@@ -9,7 +9,7 @@ export type SecretField = 'secret' | 'userinfo' | 'header';
 /** A target and its headers as they are stored. */
 export interface SealedTarget {
   accountId: string;
-  /** User information is masked, except in rows that the previous release wrote. */
+  /** With its user information masked. */
   targetUrl: string;
   /** The user information behind the mask. */
   userinfo: Sealed | null;
@@ -41,14 +41,13 @@ export class WebhookSecrets {
 
   /** The address with its user information. @throws UnreadableSecretError */
   targetUrl({ accountId, targetUrl, userinfo }: SealedTarget): string {
-    // A process of the previous release may have stored another address beside the user information.
-    if (userinfo === null || !isMaskedTargetUrl(targetUrl)) return targetUrl;
+    if (userinfo === null) return targetUrl;
     return withUserinfo(targetUrl, this.open(accountId, 'userinfo', userinfo));
   }
 
   /** Whether the URL is the stored target, in full or in its masked form. */
   hasTarget(target: SealedTarget, url: string): boolean {
-    const shown = shownTargetUrl(target.targetUrl);
+    const { targetUrl: shown } = target;
     if (url === shown || shownTargetUrl(url) !== shown) return url === shown;
     return readOf(() => this.targetUrl(target)) === url;
   }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { type Sealed, SecretBox, UnreadableSecretError } from '#libs/kernel';
 import { statement, TypeOrmTransactions } from '#libs/runtime';
 import type { Webhook } from '../domain/webhook.js';
-import { isMaskedTargetUrl } from '../domain/target-url.js';
 import { type SecretField, WebhookSecrets } from '../domain/webhook-secrets.js';
 
 /** How many subscriptions re-encryption locks at once, for a few milliseconds. */
@@ -11,16 +10,12 @@ const BATCH = 100;
 /** The secrets of a subscription as they are stored. */
 export type SecretsRow = Pick<
   Webhook,
-  'id' | 'accountId' | 'targetUrl' | 'userinfo' | 'headers' | 'secret' | 'retiredSecrets'
+  'id' | 'accountId' | 'userinfo' | 'headers' | 'secret' | 'retiredSecrets'
 >;
 
-/**
- * Subscriptions with a secret that does not start with the present key's prefix, or with unsealed user
- * information.
- */
+/** Subscriptions with a secret that does not start with the present key's prefix. */
 export const FIND_SECRETS = statement<{ after: string; prefix: string }, SecretsRow>(`
-SELECT id, account_id AS "accountId", target_url AS "targetUrl", userinfo, headers, secret,
-  retired_secrets AS "retiredSecrets"
+SELECT id, account_id AS "accountId", userinfo, headers, secret, retired_secrets AS "retiredSecrets"
 FROM webhooks
 WHERE id > @after AND (
   NOT starts_with(secret, @prefix) OR NOT starts_with(userinfo, @prefix)
@@ -29,14 +24,12 @@ WHERE id > @after AND (
     SELECT FROM jsonb_array_elements(retired_secrets) r
     WHERE NOT starts_with(r ->> 'secret', @prefix)
   )
-  OR target_url LIKE '%@%' AND (userinfo IS NULL OR target_url NOT LIKE '%://***@%')
 )
 ORDER BY id LIMIT ${BATCH} FOR NO KEY UPDATE`);
 
 /** The columns as arrays; `headers` and `retiredSecrets` in JSON. */
 interface NewSecrets {
   ids: string[];
-  targetUrls: string[];
   userinfo: (Sealed | null)[];
   headers: (string | null)[];
   secrets: Sealed[];
@@ -46,11 +39,10 @@ interface NewSecrets {
 /** Does not raise `version` or `target_version`: nothing changes for clients. */
 export const WRITE_SECRETS = statement<NewSecrets>(`
 UPDATE webhooks w
-SET target_url = n.target_url, userinfo = n.userinfo, headers = n.headers::json,
-  secret = n.secret, retired_secrets = n.retired_secrets::jsonb
-FROM unnest(@ids::bigint[], @targetUrls::text[], @userinfo::text[], @headers::text[],
-    @secrets::text[], @retiredSecrets::text[])
-  AS n(id, target_url, userinfo, headers, secret, retired_secrets)
+SET userinfo = n.userinfo, headers = n.headers::json, secret = n.secret,
+  retired_secrets = n.retired_secrets::jsonb
+FROM unnest(@ids::bigint[], @userinfo::text[], @headers::text[], @secrets::text[], @retiredSecrets::text[])
+  AS n(id, userinfo, headers, secret, retired_secrets)
 WHERE w.id = n.id`);
 
 /** The result of a re-encryption. */
@@ -99,7 +91,6 @@ export class SecretsReencryption {
       if (changed.length > 0) {
         await this.transactions.query(WRITE_SECRETS, {
           ids: changed.map((row) => row.id),
-          targetUrls: changed.map((row) => row.targetUrl),
           userinfo: changed.map((row) => row.userinfo),
           headers: changed.map(({ headers }) => headers && JSON.stringify(headers)),
           secrets: changed.map((row) => row.secret),
@@ -111,7 +102,7 @@ export class SecretsReencryption {
   }
 
   private renewed(row: SecretsRow, onUnreadable: (reason: string) => void): SecretsRow {
-    const { accountId, targetUrl, userinfo, headers, secret } = row;
+    const { accountId, userinfo, headers, secret } = row;
     const renew = (field: SecretField, sealed: Sealed): Sealed => {
       if (sealed.startsWith(this.box.prefix)) return sealed;
       try {
@@ -122,16 +113,13 @@ export class SecretsReencryption {
         return sealed;
       }
     };
-    const target = isMaskedTargetUrl(targetUrl)
-      ? { targetUrl, userinfo: userinfo && renew('userinfo', userinfo) }
-      : this.secrets.sealTarget(accountId, targetUrl);
     const values = Object.entries(headers ?? {}).map(([name, value]) => [
       name,
       renew('header', value),
     ]);
     return {
       ...row,
-      ...target,
+      userinfo: userinfo && renew('userinfo', userinfo),
       headers: headers && (Object.fromEntries(values) as Record<string, Sealed>),
       secret: renew('secret', secret),
       retiredSecrets: row.retiredSecrets.map((retired) => ({
