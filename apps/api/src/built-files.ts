@@ -3,7 +3,9 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Request, Response } from 'express';
+import { type MiddlewareConsumer, RequestMethod } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { pathOf } from '#libs/http';
 import { NotFoundError } from '#libs/kernel';
 
 const BUILT = join(dirname(createRequire(import.meta.url).resolve('#package.json')), 'dist/apps');
@@ -60,6 +62,29 @@ export class BuiltFiles {
   }
 
   /**
+   * Serves assets, and everything else with `answer`. As middleware, because a controller's routes belong to the described
+   * API.
+   * @param prefix of their addresses, without slashes
+   */
+  serve(
+    consumer: MiddlewareConsumer,
+    prefix: string,
+    answer: (path: string, response: Response) => void,
+  ): void {
+    const assets = `/${prefix}/assets/`;
+    consumer
+      .apply((request: Request, response: Response, next: NextFunction) => {
+        const path = pathOf(request);
+        if (!path.startsWith(assets)) answer(path, response);
+        else this.answerAsset(path.slice(assets.length), request, response).catch(next);
+      })
+      .forRoutes(
+        { path: prefix, method: RequestMethod.GET },
+        { path: `${prefix}/{*path}`, method: RequestMethod.GET },
+      );
+  }
+
+  /**
    * Answers with a page and its Content-Security-Policy.
    * @param root of the app, relative to the page's address: a proxy may add a path prefix. One of a few
    */
@@ -80,7 +105,7 @@ export class BuiltFiles {
   }
 
   /** @throws NotFoundError */
-  async answerAsset(name: string, request: Request, response: Response): Promise<void> {
+  private async answerAsset(name: string, request: Request, response: Response): Promise<void> {
     const asset = this.assets.get(name);
     if (!asset) throw new NotFoundError('path');
     response.setHeader('Content-Type', asset.type);

@@ -5,8 +5,7 @@ import {
   type NestModule,
   RequestMethod,
 } from '@nestjs/common';
-import type { NextFunction, Request, Response } from 'express';
-import { pathOf } from '#libs/http';
+import type { Request, Response } from 'express';
 import { NotFoundError } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
 import { BuiltFiles } from './built-files.js';
@@ -18,7 +17,6 @@ const POLICY =
   "require-trusted-types-for 'script'";
 const NO_HINT = '<meta name="login-hint" content=""';
 const HOME = '/console/';
-const ASSETS = `${HOME}assets/`;
 /** More nested addresses are unknown. The console's router uses up to three segments. */
 const MAX_DEPTH = 10;
 
@@ -36,7 +34,6 @@ export class ConsoleModule implements NestModule {
       : undefined;
   }
 
-  /** Middleware, because a controller's routes belong to the described API. */
   configure(consumer: MiddlewareConsumer): void {
     const { files } = this;
     consumer
@@ -47,31 +44,18 @@ export class ConsoleModule implements NestModule {
         response.redirect(files ? 'console/' : 'docs');
       })
       .forRoutes({ path: '/', method: RequestMethod.GET });
-    if (!files) return;
-    consumer
-      .apply((request: Request, response: Response, next: NextFunction) => {
-        answer(files, request, response).catch(next);
-      })
-      .forRoutes(
-        { path: 'console', method: RequestMethod.GET },
-        { path: 'console/{*path}', method: RequestMethod.GET },
-      );
-  }
-}
-
-async function answer(files: BuiltFiles, request: Request, response: Response): Promise<void> {
-  const path = pathOf(request);
-  if (!path.startsWith(HOME)) {
-    response.redirect(HOME.slice(1));
-  } else if (path.startsWith(ASSETS)) {
-    await files.answerAsset(path.slice(ASSETS.length), request, response);
-  } else {
-    // The console's router decides whether the page exists.
-    const depth = path.slice(HOME.length).split('/', MAX_DEPTH + 2).length - 1;
-    // The root path in the page grows with the depth.
-    if (depth > MAX_DEPTH) throw new NotFoundError('path');
-    const root = '../'.repeat(depth) || './';
-    files.answerPage('index.html', { root, policy: POLICY }, response);
+    files?.serve(consumer, 'console', (path, response) => {
+      if (!path.startsWith(HOME)) {
+        response.redirect(HOME.slice(1));
+        return;
+      }
+      // The console's router decides whether the page exists.
+      const depth = path.slice(HOME.length).split('/', MAX_DEPTH + 2).length - 1;
+      // The root path in the page grows with the depth.
+      if (depth > MAX_DEPTH) throw new NotFoundError('path');
+      const root = '../'.repeat(depth) || './';
+      files.answerPage('index.html', { root, policy: POLICY }, response);
+    });
   }
 }
 

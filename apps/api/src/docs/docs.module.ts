@@ -1,12 +1,4 @@
-import {
-  type MiddlewareConsumer,
-  Inject,
-  Module,
-  type NestModule,
-  RequestMethod,
-} from '@nestjs/common';
-import type { NextFunction, Request, Response } from 'express';
-import { pathOf } from '#libs/http';
+import { type MiddlewareConsumer, Inject, Module, type NestModule } from '@nestjs/common';
 import { NotFoundError } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
 import { BuiltFiles } from '../built-files.js';
@@ -35,7 +27,6 @@ function receiving(root: string) {
   return { name: 'receiving.html', root, policy };
 }
 
-const ASSETS = '/docs/assets/';
 const CONSOLE_LINK = /<a href="[^"]*\/console\/">.*?<\/a>/;
 
 /**
@@ -64,28 +55,11 @@ export class DocsModule implements NestModule {
     );
   }
 
-  /** Middleware, because a controller's routes belong to the described API. */
   configure(consumer: MiddlewareConsumer): void {
-    const { files } = this;
-    if (!files) return;
-    consumer
-      .apply((request: Request, response: Response, next: NextFunction) => {
-        answer(files, request, response).catch(next);
-      })
-      .forRoutes(
-        { path: 'docs', method: RequestMethod.GET },
-        { path: 'docs/{*path}', method: RequestMethod.GET },
-      );
+    this.files?.serve(consumer, 'docs', (path, response) => {
+      const page = Object.hasOwn(PAGES, path) ? PAGES[path] : undefined;
+      if (!page) throw new NotFoundError('path');
+      this.files?.answerPage(page.name, page, response);
+    });
   }
-}
-
-async function answer(files: BuiltFiles, request: Request, response: Response): Promise<void> {
-  const path = pathOf(request);
-  if (path.startsWith(ASSETS)) {
-    await files.answerAsset(path.slice(ASSETS.length), request, response);
-    return;
-  }
-  const page = Object.hasOwn(PAGES, path) ? PAGES[path] : undefined;
-  if (!page) throw new NotFoundError('path');
-  files.answerPage(page.name, page, response);
 }
