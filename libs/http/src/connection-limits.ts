@@ -1,7 +1,6 @@
 import cluster from 'node:cluster';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { swapRemove } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { ignoreFurtherRequests } from './connection-close.js';
 import { limitStrangers, noteAnswered, noteRequest } from './strangers.js';
@@ -78,7 +77,13 @@ export function disconnectStalledReader(response: ServerResponse, ms: number): v
  */
 const MAX_PIPELINED = 10;
 
-const unanswered = new WeakMap<Socket, ServerResponse[]>();
+/** The answers of a connection that are not sent, oldest first, and one that was sent before its request was complete. */
+interface Answers {
+  waiting: ServerResponse[];
+  early?: ServerResponse;
+}
+
+const answersTo = new WeakMap<Socket, Answers>();
 
 /**
  * Stops accepting requests from a connection that has too many unanswered: one read of a socket can
@@ -86,11 +91,13 @@ const unanswered = new WeakMap<Socket, ServerResponse[]>();
  * the connection closes, and the client retries what was not answered (RFC 9112, section 9.3.2).
  */
 export function limitPipeline(socket: Socket, response: ServerResponse): void {
-  const waiting = unanswered.get(socket) ?? answersOf(socket);
+  const answers = answersTo.get(socket) ?? answersOf(socket);
+  const { waiting } = answers;
   waiting.push(response);
   noteRequest(socket);
   response.once('close', () => {
-    swapRemove(waiting, response);
+    waiting.splice(waiting.indexOf(response), 1);
+    if (!response.req.complete) answers.early = response;
     noteAnswered(socket);
   });
   if (waiting.length < MAX_PIPELINED) return;
@@ -98,13 +105,25 @@ export function limitPipeline(socket: Socket, response: ServerResponse): void {
   ignoreFurtherRequests(socket);
 }
 
+/** The answer that a connection is about to send: the only one that Node has given the socket, until it ends. */
+export function currentAnswerOf(socket: Socket): ServerResponse | undefined {
+  return answersTo.get(socket)?.waiting.find((response) => response.socket);
+}
+
+/** Whether a connection without a current answer is receiving the body of a request that is already answered. */
+export function isAnsweredEarly(socket: Socket): boolean {
+  const { waiting, early } = answersTo.get(socket) ?? { waiting: [] };
+  return [early, ...waiting].some((response) => response?.req.complete === false);
+}
+
 /**
  * When a connection is lost, Node closes only the answer that is being sent. This closes the queued ones,
  * which would otherwise stay open for ever.
  */
-function answersOf(socket: Socket): ServerResponse[] {
+function answersOf(socket: Socket): Answers {
   const waiting: ServerResponse[] = [];
-  unanswered.set(socket, waiting);
+  const answers: Answers = { waiting };
+  answersTo.set(socket, answers);
   socket.once('close', () => {
     for (const response of [...waiting]) {
       if (response.socket) continue;
@@ -113,5 +132,5 @@ function answersOf(socket: Socket): ServerResponse[] {
       response.emit('close');
     }
   });
-  return waiting;
+  return answers;
 }

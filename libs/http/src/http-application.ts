@@ -23,7 +23,13 @@ import {
   STOP_SIGNALS,
   Tracing,
 } from '#libs/runtime';
-import { limitConnections, limitPipeline, LIMITS } from './connection-limits.js';
+import {
+  currentAnswerOf,
+  isAnsweredEarly,
+  limitConnections,
+  limitPipeline,
+  LIMITS,
+} from './connection-limits.js';
 import { leaveContinueToRoutes, messagesFor } from './http-messages.js';
 import { corsFor } from './browsers.js';
 import { readForwardedFor, requestMiddleware, saneRequestId } from './request.middleware.js';
@@ -105,7 +111,8 @@ function refuseMalformedRequests(server: Server): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return;
     const timeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? timeoutError() : undefined;
     if (leaveToHandler(socket, timeout)) return;
-    if (isAnswered(socket)) {
+    // A second answer would be taken for the next one's.
+    if (isAnsweredEarly(socket)) {
       linger(socket);
       return;
     }
@@ -137,17 +144,11 @@ function refuseMalformedRequests(server: Server): void {
  * answer, whether or not it reads the body.
  */
 function leaveToHandler(socket: Socket, reason?: DomainError): boolean {
-  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  const response = currentAnswerOf(socket);
   if (!response) return false;
   response.shouldKeepAlive = false;
   breakBody(response.req, reason);
   return true;
-}
-
-/** Whether the request is already answered: a second answer would be taken for the next one's. */
-function isAnswered(socket: Socket): boolean {
-  const { parser } = socket as Socket & { parser?: { incoming?: IncomingMessage | null } | null };
-  return parser?.incoming?.complete === false;
 }
 
 function timeoutError(): DomainError {

@@ -9,8 +9,7 @@ import { ignoreFurtherRequests } from './connection-close.js';
 
 /** What this library uses of Node and Express without a promise of theirs: docs/internals.md. */
 interface Internals {
-  _httpMessage: unknown;
-  parser: { incoming: unknown; onIncoming: (...args: unknown[]) => number };
+  parser: { onIncoming: (...args: unknown[]) => number };
 }
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -44,22 +43,6 @@ it('Node: a parser calls onIncoming for each request, and 2 makes it skip the re
   await vi.waitFor(() => expect(socket.bytesRead).toBe(expected));
   expect(onIncoming).toHaveBeenCalledOnce();
   expect(requests).not.toHaveBeenCalled();
-});
-
-it('Node: parser.incoming is the request whose body is being received', async () => {
-  const { request, socket } = await received(
-    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1',
-  );
-  expect(socket.parser.incoming).toBe(request);
-  expect(request.complete).toBe(false);
-});
-
-it('Node: _httpMessage of a socket is the response that is being sent', async () => {
-  const { response, socket } = await received(GET);
-  expect(socket._httpMessage).toBe(response);
-  response.end();
-  await once(response, 'close');
-  expect(socket._httpMessage).toBeNull();
 });
 
 it('Node: the last response of a connection calls destroySoon of the socket', async () => {
