@@ -74,7 +74,9 @@ it('holds deliveries when every host fails at once, says so, and sends all of th
     (shown) => shown.filter(({ waitsFor }) => waitsFor === 'hold').length >= 10,
   );
   expect(waiting).toHaveLength(2 * HOSTS.length);
-  expect(waiting.filter(({ attempts }) => attempts > 0).length).toBeLessThanOrEqual(2);
+  // Failures of the first two hosts, which are booked: up to two of each.
+  const booked = waiting.filter(({ attempts }) => attempts > 0);
+  expect(new Set(booked.map(({ webhookId }) => webhookId)).size).toBeLessThanOrEqual(2);
   const webhooks = (await client.get('/v1/webhooks?scope=all')).json<Schemas['Webhook'][]>();
   expect(webhooks.filter(({ health }) => health?.state === 'open')).toEqual([]);
 
@@ -83,8 +85,8 @@ it('holds deliveries when every host fails at once, says so, and sends all of th
   }
   const sent = await eventually(
     () => deliveries('state=succeeded'),
-    // The first two attempts were booked, and their deliveries are retried by the schedule.
-    ({ length }) => length >= 3 * HOSTS.length - 2,
+    // The others are retried by the schedule.
+    ({ length }) => length >= 3 * HOSTS.length - booked.length,
     { ms: 30_000 },
   );
   expect(sent.filter((one) => one.waitsFor)).toEqual([]);
