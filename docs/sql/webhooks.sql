@@ -1361,7 +1361,6 @@ WHERE l.lost > 0;
 -- RECORD(…), prepared as pending.record.20454
 WITH
 clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
-relaxed AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
   SELECT d.id FROM unnest((SELECT $1::uuid[])) AS j(id)
@@ -1413,12 +1412,11 @@ recorded AS (
       AND d.state <> 'succeeded'
   )
 )
-SELECT id FROM found CROSS JOIN relaxed;
+SELECT id FROM found;
 
 -- RECORD_PLACE(…), prepared as pending.record-place.20454
 WITH
 clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
-relaxed AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
   SELECT d.id, w.id AS webhook_id,
@@ -1480,7 +1478,7 @@ recorded AS (
       AND d.state <> 'succeeded'
   )
 )
-SELECT id FROM found CROSS JOIN relaxed WHERE webhook_id IS NOT NULL;
+SELECT id FROM found WHERE webhook_id IS NOT NULL;
 
 -- RECOVER, prepared as recoveries.recover
 SELECT told_by AS "toldBy"

@@ -75,12 +75,6 @@ const retry = (
     not_before = CASE WHEN ${isOrdered} THEN ${RETRY_AT} END`;
 
 /**
- * Nothing waits until the record of an outcome is on disk. A crash of PostgreSQL, or a failover, may lose those of the last
- * moments, and the notifications are sent again. What is committed later is on disk with all that came before it.
- */
-const RELAXED = `SELECT set_config('synchronous_commit', 'off', true)`;
-
-/**
  * Records attempts and their effects. All arrays have the order of `@ids`.
  * @returns the deliveries that were not locked
  */
@@ -117,7 +111,6 @@ function record(
   return `
 WITH
 ${CLOCK},
-relaxed AS MATERIALIZED (${RELAXED}),
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
   ${of.found}
@@ -153,7 +146,7 @@ recorded AS (
     END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND ${withinDays('d.id', day)} AND ${IS_RECORDABLE}
 )
-SELECT id FROM found CROSS JOIN relaxed ${of.where ?? ''}`;
+SELECT id FROM found ${of.where ?? ''}`;
 }
 
 /** Which of the deliveries exist, locked or not. */

@@ -236,28 +236,6 @@ it('records which worker made an attempt', async () => {
   expect(await database.query('SELECT worker FROM attempts')).toEqual([{ worker: PROCESS_ID }]);
 });
 
-it('does not wait until its record is on disk', async () => {
-  const delivery = await taken();
-  const [day] = await database.query<{ part: string }>(
-    `SELECT format('attempts_%s', to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')) AS part`,
-  );
-  await database.query(
-    `CREATE TABLE commits (synchronous text);
-     CREATE FUNCTION note_commit() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
-     BEGIN INSERT INTO commits VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
-     CREATE CONSTRAINT TRIGGER note_commit AFTER INSERT ON ${day!.part} DEFERRABLE INITIALLY DEFERRED
-     FOR EACH ROW EXECUTE FUNCTION note_commit()`,
-  );
-  try {
-    await record(delivery, SUCCEEDED);
-    expect(await database.query('SELECT synchronous FROM commits')).toEqual([
-      { synchronous: 'off' },
-    ]);
-  } finally {
-    await database.query('DROP FUNCTION note_commit CASCADE; DROP TABLE commits');
-  }
-});
-
 it('never lets a late failure undo a success', async () => {
   const [stopped, present] = await leasedTwice();
   await record(present, SUCCEEDED);
