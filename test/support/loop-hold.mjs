@@ -1,6 +1,6 @@
 // Measures for how long the event loop stands still, for `npm run test:hostile`: Node.js loads this file before a process
-// under test. On SIGWINCH, it writes the longest time, in ms, to the file LOOP_HOLD: that of the best third since the last one.
-// What an attack causes, it causes in each third; a virtual machine that stops for some milliseconds does so in one.
+// under test. On SIGWINCH, it divides the time since the last SIGWINCH into thirds, and writes to the file LOOP_HOLD the
+// shortest of their longest holds, in ms. An attack holds the loop in each third. A virtual machine pauses now and then.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 
