@@ -2,27 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { idOf, outlookText, type Schemas } from '#libs/client';
 import { EVENT_KINDS } from '#libs/webhooks/domain';
-import { type ApiConnection, apiOf, type ApiOptions } from './api/api-connection.js';
+import { type ApiConnection, apiOf } from './api/api-connection.js';
+import { filtersOf } from './api/lists.js';
 import { numericId } from './arguments.js';
+import type { Options } from './command.js';
 import { counted } from './delivery-text.js';
 import { CommandFailure } from './failure.js';
-import { complain, type OutputOptions, print } from './output.js';
+import { complain, print } from './output.js';
 import { progressLine } from './progress-line.js';
 import { stopSignal } from './stop-signal.js';
 
 type Replay = Schemas['Replay'];
-type Options = ApiOptions & OutputOptions;
 
 const POLL_MS = 500;
 
 export interface ReplayOptions extends Options {
-  webhook?: string;
-  application?: string;
-  state?: string;
-  event?: string;
-  status?: string;
-  since?: string;
-  until?: string;
   dryRun?: true;
   wait?: true;
 }
@@ -68,10 +62,9 @@ export async function startReplay(
   // Registered first, so that Ctrl-C never leaves the replay unnamed.
   const stopped = options.wait && stopSignal();
   const api = await apiOf(options, command);
-  const { webhook: webhookId, application: applicationId, state, event, status } = options;
   const { since, until, dryRun } = options;
-  const filters = missed ? { missed } : { webhookId, applicationId, state, event, status };
-  const body = { ...filters, since, until, dryRun };
+  const filters = missed ? { missed, since, until } : filtersOf(options);
+  const body = { ...filters, dryRun };
   const { text } = await api.ask('POST', path, JSON.stringify(body));
   if (dryRun) {
     print(options, text, countText(JSON.parse(text) as Schemas['ReplayCount'], done));

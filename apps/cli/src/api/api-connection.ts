@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type Dispatcher, request } from 'undici';
 import { hasRawLogin } from '#libs/kernel';
 import { CommandFailure } from '../failure.js';
-import { readPassword } from '../input.js';
+import { parsed, readPassword } from '../input.js';
 
 /** The API answers in well under a second, and reports an unavailable database in a few. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -56,14 +56,11 @@ export class ApiConnection {
   }
 
   /** Like {@link ask}, for JSON answers. The caller knows the type. */
-
   async json<Body>(method: Method, path: string, body?: object): Promise<Body> {
     const { text } = await this.ask(method, path, body && JSON.stringify(body));
-    try {
-      return JSON.parse(text) as Body;
-    } catch {
-      throw this.refusal(200, text);
-    }
+    const value = parsed(text);
+    if (value === undefined) throw this.refusal(200, text);
+    return value as Body;
   }
 
   /**
@@ -124,12 +121,8 @@ export class ApiConnection {
 }
 
 function errorIn(text: string): string | undefined {
-  try {
-    const { error } = JSON.parse(text) as { error?: unknown };
-    return typeof error === 'string' ? error : undefined;
-  } catch {
-    return undefined;
-  }
+  const { error } = (parsed(text) ?? {}) as { error?: unknown };
+  return typeof error === 'string' ? error : undefined;
 }
 
 /** The users of an `npm start` with its own database. Their passwords are public. */

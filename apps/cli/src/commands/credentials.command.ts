@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { example } from '../arguments.js';
+import { addCommand } from '../command.js';
 import { CommandFailure } from '../failure.js';
 import { type OutputOptions, print } from '../output.js';
 import { readPassword } from '../input.js';
@@ -7,30 +7,33 @@ import { Table } from '../table.js';
 
 /** `credentials list|add|remove`: to change a password, add a new one and remove the old one. */
 export function addCredentialsCommands(program: Command): void {
-  const credentials = program
-    .command('credentials')
-    .description('list, add and remove the passwords of a user')
-    .addHelpText('after', example('credentials list demo'));
-  credentials
-    .command('list')
+  const credentials = addCommand(
+    program,
+    'credentials',
+    'list, add and remove the passwords of a user',
+    'list demo',
+  );
+  addCommand(
+    credentials,
+    'list',
+    'list the credentials of a user with their periods of validity',
+    'demo',
+  )
     .argument('<name>', 'username or id')
-    .description('list the credentials of a user with their periods of validity')
-    .addHelpText('after', example('credentials list demo'))
     .action(list);
-  credentials
-    .command('add')
+  addCommand(
+    credentials,
+    'add',
+    'add a password; without --password-stdin, generate one and print it',
+    'demo',
+  )
     .argument('<name>', 'username or id')
-    .description('add a password; without --password-stdin, generate one and print it')
     .option('--password-stdin', 'read the password from standard input')
     .option('--expires-at <time>', 'when it expires, such as 2027-01-31T12:00:00Z')
-    .addHelpText('after', example('credentials add demo'))
     .action(add);
-  credentials
-    .command('remove')
+  addCommand(credentials, 'remove', 'remove a password; it stops working within a second', 'demo 4')
     .argument('<name>', 'username or id')
     .argument('<id>', 'id of the credential')
-    .description('remove a password; it stops working within a second')
-    .addHelpText('after', example('credentials remove demo 4'))
     .action(remove);
 }
 

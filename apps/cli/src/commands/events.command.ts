@@ -1,16 +1,13 @@
 import { type Command, Option } from 'commander';
 import { REPORTED_KINDS, type ReportedKind, type Resource, RESOURCES } from '#libs/webhooks/domain';
-import {
-  type ApiConnection,
-  apiOf,
-  type ApiOptions,
-  withApiOptions,
-} from '../api/api-connection.js';
-import { example, numericId, wholeNumber } from '../arguments.js';
+import { type ApiConnection, apiOf, withApiOptions } from '../api/api-connection.js';
+import { numericId, wholeNumber } from '../arguments.js';
+import { addCommand, type Options, refuseOptions } from '../command.js';
 import { type FileEvent, readEvents } from '../event-file.js';
 import { counted } from '../delivery-text.js';
 import { CommandFailure } from '../failure.js';
 import { complain, type OutputOptions, plural, print } from '../output.js';
+import { refuseSharedInput } from '../request-body.js';
 import { sampleEvents } from '../samples.js';
 import { addStoredEventsCommands } from './stored-events.command.js';
 
@@ -59,24 +56,28 @@ function batchesOf(events: readonly string[]): string[][] {
 
 const MAX_COUNT = 1_000;
 
-interface SendOptions extends ApiOptions, OutputOptions {
+interface SendOptions extends Options {
   fromFile?: string;
   event?: ReportedKind;
   resource?: Resource;
-  application?: string;
   count: number;
   id?: string;
 }
 
 /** `events send|list|export|show` */
 export function addEventsCommands(program: Command): void {
-  const events = program
-    .command('events')
-    .description('report events to a running API, like a switch, and look them up')
-    .addHelpText('after', example('events send --application 1'));
-  const command = events
-    .command('send')
-    .description('send sample events, by default one of each kind, or the events of a file');
+  const events = addCommand(
+    program,
+    'events',
+    'report events to a running API, like a switch, and look them up',
+    'send --application 1',
+  );
+  const command = addCommand(
+    events,
+    'send',
+    'send sample events, by default one of each kind, or the events of a file',
+    '--application 1 --event smsdlr',
+  );
   withApiOptions(command, 'platform')
     .option(
       '--from-file <file>',
@@ -92,7 +93,6 @@ export function addEventsCommands(program: Command): void {
     )
     .option('--count <n>', `how many of each kind, 1 to ${MAX_COUNT}`, wholeNumber(1, MAX_COUNT), 1)
     .option('--id <key>', "the producer's id: an event with a known id is a duplicate")
-    .addHelpText('after', example('events send --application 1 --event smsdlr'))
     .action(send);
   addStoredEventsCommands(events);
 }
@@ -103,11 +103,8 @@ const OF_SAMPLES = ['event', 'resource', 'application', 'count', 'id'];
 async function send(options: SendOptions, command: Command): Promise<void> {
   const { fromFile } = options;
   if (fromFile !== undefined) {
-    const given = OF_SAMPLES.find((name) => command.getOptionValueSource(name) === 'cli');
-    if (given !== undefined) command.error(`error: --from-file and --${given} exclude each other`);
-    if (fromFile === '-' && options.passwordStdin) {
-      command.error('error: --from-file - and --password-stdin both read standard input');
-    }
+    refuseOptions(command, OF_SAMPLES, (option) => `--from-file and ${option} exclude each other`);
+    refuseSharedInput(options, command);
   }
   const samples = fromFile === undefined ? samplesOf(options, command) : undefined;
   const api = await apiOf(options, command);

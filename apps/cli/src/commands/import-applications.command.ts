@@ -1,21 +1,21 @@
 import type { Command } from 'commander';
-import { example } from '../arguments.js';
+import { addCommand } from '../command.js';
 import { notJson, parsed, readText } from '../input.js';
 import { type OutputOptions, print } from '../output.js';
 
 /** `import-applications` */
 export function addImportApplicationsCommand(program: Command): void {
-  program
-    .command('import-applications')
+  addCommand(
+    program,
+    'import-applications',
+    'import applications and their users from elsewhere, keeping their ids; all or nothing',
+    'old-applications.json',
+  )
     .argument(
       '<file>',
       'a JSON array of applications, in the form that the API returns; or an object with such `users` ' +
         '(each may have a `password`), `applications`, or both',
     )
-    .description(
-      'import applications and their users from elsewhere, keeping their ids; all or nothing',
-    )
-    .addHelpText('after', example('import-applications old-applications.json'))
     .action(run);
 }
 

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { EVENT_KINDS, type EventKind, newSigningKey, REPORTED_KINDS } from '#libs/webhooks/domain';
 import { type ApiOptions, apiOf, givenUrl, withApiOptions } from '../api/api-connection.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
+import { refuseOptions } from '../command.js';
 import { forward, Receiver } from '../listen/receiver.js';
 import { type Arrival, arrivalObject, arrivalText } from '../listen/notification-text.js';
 import { isPublicKey, SignatureCheck } from '../listen/signature-check.js';
@@ -81,20 +82,12 @@ async function listen(
   options: ListenOptions,
   command: Command,
 ): Promise<void> {
-  const refuse = (names: readonly string[], says: (option: string) => string): void => {
-    const given = command.options.find(
-      (option) =>
-        names.includes(option.attributeName()) &&
-        command.getOptionValueSource(option.attributeName()) === 'cli',
-    );
-    if (given) command.error(`error: ${says(`'${given.long}'`)}`);
-  };
-  if (port === undefined) refuse(WITH_PORT, (option) => `option ${option} needs a port`);
-  else refuse(WITHOUT_PORT, (option) => `option ${option} excludes a port`);
+  const [others, why] = port === undefined ? [WITH_PORT, 'needs'] : [WITHOUT_PORT, 'excludes'];
+  refuseOptions(command, others, (option) => `option '${option}' ${why} a port`);
   const { forwardTo: url } = options;
   const forwardTo = url === undefined ? undefined : givenUrl('forward-to', url, command);
   const byApplication = 'the web application of --forward-to sets the answer, not';
-  if (forwardTo) refuse(ANSWERS, (option) => `${byApplication} ${option}`);
+  if (forwardTo) refuseOptions(command, ANSWERS, (option) => `${byApplication} '${option}'`);
   const show = (arrival: Arrival): void => {
     print(options, arrivalObject(arrival), arrivalText(arrival));
   };

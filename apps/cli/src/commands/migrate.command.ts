@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { example } from '../arguments.js';
+import { addCommand } from '../command.js';
 import { complain, type OutputOptions, print } from '../output.js';
 
 /** `migrate` */
 export function addMigrateCommand(program: Command): void {
-  program
-    .command('migrate')
-    .description('migrate the database to this version (DATABASE_URL or MIGRATION_DATABASE_URL)')
-    .addHelpText('after', example('migrate'))
-    .action(run);
+  addCommand(
+    program,
+    'migrate',
+    'migrate the database to this version (DATABASE_URL or MIGRATION_DATABASE_URL)',
+  ).action(run);
 }
 
 async function run(options: OutputOptions): Promise<void> {

@@ -1,24 +1,27 @@
 import type { Command } from 'commander';
-import { example } from '../arguments.js';
+import { addCommand } from '../command.js';
 import { CommandFailure } from '../failure.js';
 import { type OutputOptions, print } from '../output.js';
 
 /** `secrets reencrypt` */
 export function addSecretsCommands(program: Command): void {
-  const secrets = program
-    .command('secrets')
-    .description('manage the encrypted secrets of subscriptions (SECRETS_KEYS)')
-    .addHelpText('after', example('secrets reencrypt'));
-  secrets
-    .command('reencrypt')
-    .description('encrypt everything with the first key; the others can be removed afterwards')
-    .addHelpText('after', example('secrets reencrypt'))
-    .action(reencrypt);
+  const secrets = addCommand(
+    program,
+    'secrets',
+    'manage the encrypted secrets of subscriptions (SECRETS_KEYS)',
+    'reencrypt',
+  );
+  addCommand(
+    secrets,
+    'reencrypt',
+    'encrypt everything with the first key; the others can be removed afterwards',
+  ).action(reencrypt);
 }
 
 async function reencrypt(options: OutputOptions): Promise<void> {
-  const { withSecrets } = await import('../secrets.js');
-  await withSecrets(async (secrets) => {
+  const { SecretsReencryption, SubscriptionsModule } = await import('#libs/webhooks');
+  const { withService } = await import('../services.js');
+  await withService(SubscriptionsModule, SecretsReencryption, async (secrets) => {
     if (secrets.keyId === undefined) throw new CommandFailure('SECRETS_KEYS is not set.');
     const { changed, unreadable } = await secrets.run();
     const { keyId } = secrets;

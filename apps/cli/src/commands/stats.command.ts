@@ -1,17 +1,15 @@
 import type { Command } from 'commander';
 import type { Schemas } from '#libs/client';
-import { type ApiOptions, apiOf, withApiOptions } from '../api/api-connection.js';
+import { apiOf } from '../api/api-connection.js';
 import { queryOf } from '../api/lists.js';
-import { example, numericId, wholeNumber } from '../arguments.js';
-import { type OutputOptions, print } from '../output.js';
+import { numericId, wholeNumber } from '../arguments.js';
+import { addApiCommand, type Options, withAccount } from '../command.js';
+import { print } from '../output.js';
 import { printFields, Table } from '../table.js';
 
 type Summary = Schemas['AttemptSummary'];
 
-interface StatsOptions extends ApiOptions, OutputOptions {
-  webhook?: string;
-  since?: string;
-  until?: string;
+interface StatsOptions extends Options {
   buckets: number;
 }
 
@@ -20,16 +18,16 @@ const MAX_BUCKETS = 500;
 
 /** `stats` */
 export function addStatsCommand(program: Command): void {
-  withApiOptions(program.command('stats'), 'account')
-    .description(
-      'show how the attempts of an account or a subscription ended, and how long they took',
-    )
-    .option('--webhook <id>', 'of this subscription', numericId)
-    .option('--account <id>', 'of this account, for users of the role platform', numericId)
+  const command = addApiCommand(
+    program,
+    'stats',
+    'show how the attempts of an account or a subscription ended, and how long they took',
+    '--since 2027-01-31T12:00:00Z',
+  ).option('--webhook <id>', 'of this subscription', numericId);
+  withAccount(command)
     .option('--since <time>', 'from this time on (default: an hour before the end)')
     .option('--until <time>', 'before this time (default: now)')
     .option('--buckets <n>', 'rows at most', wholeNumber(1, MAX_BUCKETS), DEFAULT_BUCKETS)
-    .addHelpText('after', example('stats --since 2027-01-31T12:00:00Z'))
     .action(stats);
 }
 

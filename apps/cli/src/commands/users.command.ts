@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Role, Status, User } from '#libs/identity';
-import { example } from '../arguments.js';
+import { addCommand } from '../command.js';
 import { CommandFailure } from '../failure.js';
 import { type OutputOptions, print } from '../output.js';
 import { readPassword } from '../input.js';
@@ -18,19 +18,20 @@ interface CreateOptions extends OutputOptions {
 
 /** `users list|create|lock|unlock` */
 export function addUsersCommands(program: Command): void {
-  const users = program
-    .command('users')
-    .description('list, create, lock and unlock users; a user is an account')
-    .addHelpText('after', example('users list'));
-  users
-    .command('list')
-    .description('list all users')
-    .addHelpText('after', example('users list'))
-    .action(list);
-  users
-    .command('create')
+  const users = addCommand(
+    program,
+    'users',
+    'list, create, lock and unlock users; a user is an account',
+    'list',
+  );
+  addCommand(users, 'list', 'list all users').action(list);
+  addCommand(
+    users,
+    'create',
+    'create a user; without --password-stdin, generate a password and print it',
+    'switch --role platform',
+  )
     .argument('<name>', 'a letter, then up to 63 letters, digits or . _ @ -')
-    .description('create a user; without --password-stdin, generate a password and print it')
     .addOption(
       new Option('--role <role>', 'platform operates the service')
         .choices(ROLES)
@@ -38,20 +39,18 @@ export function addUsersCommands(program: Command): void {
     )
     .option('--password-stdin', 'read the password from standard input')
     .option('--if-missing', 'do nothing if the user exists')
-    .addHelpText('after', example('users create switch --role platform'))
     .action(create);
-  users
-    .command('lock')
+  addCommand(
+    users,
+    'lock',
+    "refuse a user's credentials; events of the account are still delivered",
+    'demo',
+  )
     .argument('<name>', 'username or id')
-    .description("refuse a user's credentials; events of the account are still delivered")
-    .addHelpText('after', example('users lock demo'))
     .action(lock);
-  users
-    .command('unlock')
+  addCommand(users, 'unlock', "accept a user's credentials again", 'demo')
     .argument('<name>', 'username or id')
-    .description("accept a user's credentials again")
     .option('--forget-failures', 'and forget the failed logins that lock it out')
-    .addHelpText('after', example('users unlock demo'))
     .action(unlock);
 }
 

@@ -1,20 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { idOf, type Schemas } from '#libs/client';
-import {
-  type ApiConnection,
-  type ApiOptions,
-  apiOf,
-  withApiOptions,
-} from '../api/api-connection.js';
-import { example, numericId } from '../arguments.js';
+import type { ApiConnection } from '../api/api-connection.js';
+import { numericId } from '../arguments.js';
+import { addApiCommand, type Options, withApi } from '../command.js';
 import { deliveryText } from '../delivery-text.js';
 import { CommandFailure } from '../failure.js';
-import { type OutputOptions, print, tell } from '../output.js';
-
-type Options = ApiOptions & OutputOptions;
-
-const ID = 'id of the subscription';
+import { print, tell } from '../output.js';
 
 const POLL_MS = 200;
 /** An attempt takes at most 20 s, and a test waits for nothing else. */
@@ -22,43 +14,35 @@ const TEST_TIMEOUT_MS = 30_000;
 
 /** `webhooks pause|resume|test|secret` */
 export function addWebhookActions(webhooks: Command): void {
-  withApiOptions(webhooks.command('pause'), 'account')
-    .argument('<id>', ID, numericId)
-    .description('let the deliveries of a subscription wait until it is resumed')
-    .addHelpText('after', example('webhooks pause 4711'))
-    .action(pause);
-  withApiOptions(webhooks.command('resume'), 'account')
-    .argument('<id>', ID, numericId)
-    .description('send the deliveries of a paused subscription')
-    .addHelpText('after', example('webhooks resume 4711'))
-    .action(resume);
-  withApiOptions(webhooks.command('test'), 'account')
-    .argument('<id>', ID, numericId)
-    .description('send a test notification, and wait for its result; fails unless it is delivered')
-    .addHelpText('after', example('webhooks test 4711'))
-    .action(test);
-  withApiOptions(webhooks.command('secret'), 'account')
-    .argument('<id>', ID, numericId)
+  const add = (name: string, does: string): Command =>
+    addApiCommand(webhooks, name, does, '4711').argument(
+      '<id>',
+      'id of the subscription',
+      numericId,
+    );
+  add('pause', 'let the deliveries of a subscription wait until it is resumed').action(
+    posting('pause', 'paused'),
+  );
+  add('resume', 'send the deliveries of a paused subscription').action(
+    posting('resume', 'resumed'),
+  );
+  add(
+    'test',
+    'send a test notification, and wait for its result; fails unless it is delivered',
+  ).action(withApi(test));
+  add('secret', 'print the secret, or the public key, that verifies notifications')
     .option('--rotate', 'replace it; for 24 hours, notifications are signed with both')
-    .description('print the secret, or the public key, that verifies notifications')
-    .addHelpText('after', example('webhooks secret 4711'))
-    .action(secret);
+    .action(withApi(secret));
 }
 
-async function pause(id: string, options: Options, command: Command): Promise<void> {
-  const api = await apiOf(options, command);
-  const { text } = await api.ask('POST', `${pathOf(id)}/pause`);
-  print(options, text, `paused subscription ${id}`);
+function posting(action: 'pause' | 'resume', done: string) {
+  return withApi(async (api, options: Options, id: string) => {
+    const { text } = await api.ask('POST', `${pathOf(id)}/${action}`);
+    print(options, text, `${done} subscription ${id}`);
+  });
 }
 
-async function resume(id: string, options: Options, command: Command): Promise<void> {
-  const api = await apiOf(options, command);
-  const { text } = await api.ask('POST', `${pathOf(id)}/resume`);
-  print(options, text, `resumed subscription ${id}`);
-}
-
-async function test(id: string, options: Options, command: Command): Promise<void> {
-  const api = await apiOf(options, command);
+async function test(api: ApiConnection, options: Options, id: string): Promise<void> {
   const started = await api.json<Schemas['Address']>('POST', `${pathOf(id)}/test`);
   const text = await finished(api, idOf(started));
   const delivery = JSON.parse(text) as Schemas['DeliveryWithAttempts'];
@@ -78,11 +62,10 @@ async function finished(api: ApiConnection, id: string): Promise<string> {
 }
 
 async function secret(
-  id: string,
+  api: ApiConnection,
   options: Options & { rotate?: true },
-  command: Command,
+  id: string,
 ): Promise<void> {
-  const api = await apiOf(options, command);
   const { text } = options.rotate
     ? await api.ask('POST', `${pathOf(id)}/secret/rotate`)
     : await api.ask('GET', `${pathOf(id)}/secret`);

@@ -4,16 +4,12 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
-import {
-  type ApiConnection,
-  apiOf,
-  type ApiOptions,
-  withApiOptions,
-} from '../api/api-connection.js';
+import { type ApiConnection, apiOf, withApiOptions } from '../api/api-connection.js';
 import { queryOf } from '../api/lists.js';
 import { wholeNumber } from '../arguments.js';
+import type { Options } from '../command.js';
 import { CommandFailure } from '../failure.js';
-import { type OutputOptions, plural, printable } from '../output.js';
+import { plural, printable } from '../output.js';
 import { stopSignal } from '../stop-signal.js';
 import { type ExportFormat, isRecordOf, RecordSplitter } from './records.js';
 import { ExportProgress } from './export-progress.js';
@@ -28,12 +24,11 @@ const TYPES: Record<ExportFormat, string> = {
   csv: 'text/csv',
 };
 
-export interface ExportOptions extends ApiOptions, OutputOptions {
+export interface ExportOptions extends Options {
   output?: string;
   format?: ExportFormat;
   resume?: true;
   limit: number;
-  since?: string;
 }
 
 /** Adds the options of an export. */

@@ -1,3 +1,5 @@
+import { parsed } from '../input.js';
+
 /** The format of an exported file. */
 export type ExportFormat = 'ndjson' | 'csv';
 
@@ -57,12 +59,7 @@ export class RecordSplitter {
 /** Whether NDJSON that begins with this line is an export of this list, with this member besides the usual ones. */
 export function isRecordOf(line: string, path: string, include: string | undefined): boolean {
   if (!line.endsWith('\n')) return RECORD_START.startsWith(line.slice(0, RECORD_START.length));
-  let record: { href?: unknown };
-  try {
-    record = JSON.parse(line) as object;
-  } catch {
-    return false;
-  }
+  const record = (parsed(line) ?? {}) as { href?: unknown };
   return (
     typeof record.href === 'string' &&
     record.href.includes(`/${path}/`) &&

@@ -1,3 +1,4 @@
+import { parsed } from '../input.js';
 import { inOneLine } from '../output.js';
 
 /** A printed request or notification. */
@@ -31,25 +32,15 @@ export function arrivalObject({ body, ...arrival }: Arrival): object {
  */
 export function readableBody(body: Buffer): string {
   const text = body.toString();
-  return isJson(text) ? indented(text) : text;
+  return parsed(text) === undefined ? text : indented(text);
 }
 
 /** The named members of a JSON object that are strings; none if the text is not an object. */
 export function stringMembers(body: Buffer, names: readonly string[]): string[] {
-  const text = body.toString();
-  const value: unknown = isJson(text) ? JSON.parse(text) : undefined;
+  const value = parsed(body.toString());
   if (typeof value !== 'object' || value === null) return [];
   const members = new Map<string, unknown>(Object.entries(value));
   return names.map((name) => members.get(name)).filter((member) => typeof member === 'string');
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g;

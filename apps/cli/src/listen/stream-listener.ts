@@ -1,9 +1,10 @@
 import { hostname } from 'node:os';
-import type { Schemas } from '#libs/client';
+import { idOf, type Schemas } from '#libs/client';
 import { rawMember } from '#libs/kernel';
 import { type EventKind, notificationBody, signatureHeaders } from '#libs/webhooks/domain';
 import { activityOf } from '../api/activity.js';
 import { type ApiConnection, RefusedFailure } from '../api/api-connection.js';
+import { webhooksPath } from '../api/lists.js';
 
 /** A reserved name that never resolves (RFC 2606). The path identifies this machine and this process. */
 const THIS_MACHINE = `https://listen.invalid/${encodeURIComponent(hostname())}/`;
@@ -30,12 +31,10 @@ class OwnSubscriptions {
   async create({ events, resource, applicationId }: Wanted): Promise<void> {
     await this.removeLeftovers();
     const targetUrl = `${THIS_MACHINE}${process.pid}`;
-    const path =
-      applicationId === undefined ? 'v1/webhooks' : `v1/applications/${applicationId}/webhooks`;
+    const path = webhooksPath(applicationId);
     for (const event of events) {
       const body = { name: NAME, event, resource, targetUrl };
-      const { href } = await this.api.json<{ href: string }>('POST', path, body);
-      const id = href.slice(href.lastIndexOf('/') + 1);
+      const id = idOf(await this.api.json<Schemas['Address']>('POST', path, body));
       this.ids.push(id);
       await this.api.ask('POST', `v1/webhooks/${id}/pause`);
     }
