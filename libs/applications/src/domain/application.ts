@@ -22,32 +22,21 @@ export function apiTypeOf(value: unknown): ApiType | undefined {
 /** A type in a request, in any case. */
 export const apiTypeValidator = wordOf(API_TYPES);
 
-/** The content of a new application. */
-export interface NewApplication {
-  name: string;
-  voiceUrl?: string | undefined;
-  messagingUrl?: string | undefined;
-  apiType?: ApiType | undefined;
-  /** By default the development environment. */
-  environmentId?: string | undefined;
-}
-
-/** The changes of an update. Undefined keeps a value; null clears it. */
-export interface ApplicationChanges {
-  name?: string | undefined;
-  voiceUrl?: string | null | undefined;
-  messagingUrl?: string | null | undefined;
-  /** `apiType` and `platform` are one field: the one that differs from the stored value counts. */
-  apiType?: ApiType | undefined;
-  platform?: ApiType | undefined;
-  environmentId?: string | undefined;
-}
-
 /** The fields that a client can write. */
 export type ApplicationContent = Pick<
   Application,
   'name' | 'apiType' | 'voiceUrl' | 'messagingUrl' | 'environmentId'
 >;
+type Given = { [Field in keyof ApplicationContent]?: ApplicationContent[Field] | undefined };
+
+/** The content of a new application; `contentOf` adds the defaults. */
+export type NewApplication = Given & Pick<ApplicationContent, 'name'>;
+
+/**
+ * The changes of an update. Undefined keeps a value; null clears it. `apiType` and `platform` are one field: the one
+ * that differs from the stored value counts.
+ */
+export type ApplicationChanges = Given & { platform?: ApiType | undefined };
 
 /** A name in a request. */
 export const nameValidator = label(255);
@@ -78,7 +67,7 @@ export class Application {
   /** The fields whose values would change; empty if nothing would. */
   revisedBy(changes: ApplicationChanges): Partial<ApplicationContent> {
     const { apiType, platform, ...others } = changes;
-    const given: Partial<Record<keyof ApplicationContent, string | null | undefined>> = {
+    const given: Given = {
       ...others,
       apiType: [apiType, platform].find((type) => type !== undefined && type !== this.apiType),
     };

@@ -59,16 +59,13 @@ export class CreateApplicationDto extends ApplicationDto {
       typeof apiType !== 'string' || apiTypeOf(platform) === apiTypeOf(apiType),
   })
   platform?: string;
+}
 
-  application(): Required<NewApplication> {
-    return {
-      name: this.name,
-      voiceUrl: this.voiceUrl,
-      messagingUrl: this.messagingUrl ?? undefined,
-      environmentId: environmentIdOf(this.environment),
-      apiType: apiTypeOf(this.apiType ?? this.platform),
-    };
-  }
+/** What a body of POST asks for. */
+export function newApplicationOf(body: CreateApplicationDto): NewApplication {
+  const { environment, apiType, platform, ...fields } = body;
+  const environmentId = environmentIdOf(environment);
+  return { ...fields, environmentId, apiType: apiTypeOf(apiType ?? platform) };
 }
 
 /** `PUT /v1/applications/:id` */
@@ -88,17 +85,13 @@ export class UpdateApplicationDto extends ApplicationDto {
   })
   @Is(apiTypeValidator)
   platform?: string;
+}
 
-  changes(): Required<ApplicationChanges> {
-    return {
-      name: this.name,
-      voiceUrl: this.voiceUrl,
-      messagingUrl: this.messagingUrl,
-      environmentId: environmentIdOf(this.environment),
-      apiType: apiTypeOf(this.apiType),
-      platform: apiTypeOf(this.platform),
-    };
-  }
+/** What a body of PUT asks for. */
+export function changesOf(body: UpdateApplicationDto): ApplicationChanges {
+  const { environment, apiType, platform, ...fields } = body;
+  const types = { apiType: apiTypeOf(apiType), platform: apiTypeOf(platform) };
+  return { ...fields, environmentId: environmentIdOf(environment), ...types };
 }
 
 const { optional } = schema;

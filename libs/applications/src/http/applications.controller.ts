@@ -17,7 +17,13 @@ import { OperatorReads, type Principal } from '#libs/identity';
 import { accountRead, ActAsUser, CurrentActor, CurrentUser } from '#libs/identity/http';
 import type { Actor, Page } from '#libs/kernel';
 import { ApplicationsService } from '../domain/applications.service.js';
-import { ApplicationView, CreateApplicationDto, UpdateApplicationDto } from './application.dto.js';
+import {
+  ApplicationView,
+  changesOf,
+  CreateApplicationDto,
+  newApplicationOf,
+  UpdateApplicationDto,
+} from './application.dto.js';
 
 /** The applications of the caller's account (specification, section 4.1). The platform reads those of any account. */
 @Controller('v1/applications')
@@ -63,7 +69,8 @@ export class ApplicationsController {
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
     return once(
-      async () => href('applications', await this.applications.create(userId, body.application())),
+      async () =>
+        href('applications', await this.applications.create(userId, newApplicationOf(body))),
       { hasVersion: true },
     );
   }
@@ -76,7 +83,7 @@ export class ApplicationsController {
     @IfMatch() check: VersionCheck,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
-    const version = await this.applications.update(userId, id, body.changes(), check);
+    const version = await this.applications.update(userId, id, changesOf(body), check);
     return answer({ href: href('applications', id) }, { version });
   }
 
