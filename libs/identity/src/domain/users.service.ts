@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
+  type AuditEntry,
   AuditTrail,
   type FieldFault,
   isNumericId,
@@ -158,7 +159,7 @@ export class UsersService {
   }
 
   /**
-   * Locks or unlocks a user. Its sessions end for good.
+   * Locks a user, whose sessions end for good, or unlocks it.
    * @param status undefined changes nothing
    * @param by the acting user; absent for the command line
    * @throws NotFoundError, OwnAccessError
@@ -168,10 +169,8 @@ export class UsersService {
       const found = await this.required(user);
       if (status === 'locked' && by?.userId === found.id) throw new OwnAccessError('lock yourself');
       if (status !== undefined && (await this.users.setStatus(found.id, status))) {
-        // Also on unlock, because processes of an older version keep them on lock.
-        await this.sessions.removeOfUser(found.id);
-        const action = status === 'locked' ? 'user.lock' : 'user.unlock';
-        await this.audit.record({ action, resourceId: found.id, accountId: found.id });
+        if (status === 'locked') await this.sessions.removeOfUser(found.id);
+        await this.record(status === 'locked' ? 'user.lock' : 'user.unlock', found.id);
       }
       return found;
     });
@@ -197,11 +196,7 @@ export class UsersService {
         throw new CredentialLimitReachedError();
       }
       const stored = await this.credentials.insert({ userId: id, hash, expiresAt });
-      await this.audit.record({
-        action: 'credential.create',
-        resourceId: stored.id,
-        accountId: id,
-      });
+      await this.record('credential.create', id, stored.id);
       return stored;
     });
     return { credential, ...generated };
@@ -224,12 +219,12 @@ export class UsersService {
       if (!removed) throw new NotFoundError('credential');
       const isLast = isOwn && (await this.credentials.findByUser(id)).every(isExpired);
       if (isLast) throw new OwnAccessError('take away your own last credential');
-      await this.audit.record({
-        action: 'credential.delete',
-        resourceId: credentialId,
-        accountId: id,
-      });
+      await this.record('credential.delete', id, credentialId);
     });
+  }
+
+  private record(action: AuditEntry['action'], accountId: string, resourceId = accountId) {
+    return this.audit.record({ action, resourceId, accountId });
   }
 
   private async required(user: string): Promise<User> {

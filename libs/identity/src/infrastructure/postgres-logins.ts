@@ -11,13 +11,16 @@ interface LoginRow extends Principal {
   hash: Buffer | null;
 }
 
+/** SQL: whether a credential `c` has not expired. */
+export const UNEXPIRED = '(c.expires_at IS NULL OR c.expires_at > now())';
+
 /** A user with its valid credentials: one row for each, or a single row if there are none. */
 export const FIND_LOGIN = prepared<{ username: string }, LoginRow>(
   'logins.find',
   `
 SELECT u.id AS "userId", u.username, u.role, u.status, u.salt, c.id, c.hash
 FROM users u LEFT JOIN credentials c
-  ON c.user_id = u.id AND (c.expires_at IS NULL OR c.expires_at > now())
+  ON c.user_id = u.id AND ${UNEXPIRED}
 WHERE u.username = @username ORDER BY c.id`,
 );
 
@@ -27,7 +30,7 @@ export const PRINCIPAL_OF = prepared<{ credentialId: string }, Principal>(
 SELECT u.id AS "userId", u.username, u.role
 FROM credentials c JOIN users u ON u.id = c.user_id
 WHERE c.id = @credentialId AND u.status = 'active'
-  AND (c.expires_at IS NULL OR c.expires_at > now())`,
+  AND ${UNEXPIRED}`,
 );
 
 /**

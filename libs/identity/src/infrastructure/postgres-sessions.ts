@@ -1,20 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { prepared, TypeOrmTransactions } from '#libs/runtime';
+import type { Principal } from '../domain/logins.js';
 import { type Session, SESSION_LIFE, Sessions } from '../domain/sessions.service.js';
-import type { Role } from '../domain/user.js';
+import { UNEXPIRED } from './postgres-logins.js';
 
 const { longest, idle } = SESSION_LIFE;
 /** For each credential; the oldest ones end. */
 const MAX_SESSIONS = 20;
 
-interface SessionRow {
-  credentialId: string;
-  userId: string;
-  username: string;
-  role: Role;
-  createdAt: Date;
-  expiresAt: Date;
-}
+interface SessionRow extends Principal, Pick<Session, 'credentialId' | 'createdAt' | 'expiresAt'> {}
 
 /** Locks the user and the credential, so that none begins while they are locked or revoked. */
 export const INSERT_SESSION = prepared<{ hash: string; credentialId: string }>(
@@ -23,7 +17,7 @@ export const INSERT_SESSION = prepared<{ hash: string; credentialId: string }>(
 WITH valid AS (
   SELECT c.id FROM credentials c JOIN users u ON u.id = c.user_id
   WHERE c.id = @credentialId AND u.status = 'active'
-    AND (c.expires_at IS NULL OR c.expires_at > now())
+    AND ${UNEXPIRED}
   FOR SHARE OF u FOR KEY SHARE OF c
 ), old AS (
   SELECT hash FROM sessions WHERE credential_id = @credentialId
@@ -42,7 +36,7 @@ SELECT c.id AS "credentialId", u.id AS "userId", u.username, u.role, s.created_a
   least(s.created_at + interval '${longest}', s.used_at + interval '${idle}') AS "expiresAt"
 FROM sessions s JOIN credentials c ON c.id = s.credential_id JOIN users u ON u.id = c.user_id
 WHERE s.hash = decode(@hash, 'base64') AND u.status = 'active'
-  AND (c.expires_at IS NULL OR c.expires_at > now())
+  AND ${UNEXPIRED}
   AND s.created_at > now() - interval '${longest}' AND s.used_at > now() - interval '${idle}'`,
 );
 
