@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
   CONNECTION_BYTES,
-  MAX_STRANGER_BYTES,
-  MAX_STRANGER_BYTES_OF_ADDRESS,
+  MAX_UNAUTHENTICATED_BYTES,
+  MAX_UNAUTHENTICATED_BYTES_OF_ADDRESS,
   REQUEST_BYTES,
 } from '#libs/http';
 import { readConfig } from '#libs/runtime';
@@ -28,7 +28,7 @@ function row(what: string): (number | undefined)[] {
 describe('the arithmetic of connections in docs/security/defences.md', () => {
   it('has the limits of the code', () => {
     const each = CONNECTION_BYTES / KIB;
-    const [all, ofAddress] = [MAX_STRANGER_BYTES, MAX_STRANGER_BYTES_OF_ADDRESS];
+    const [all, ofAddress] = [MAX_UNAUTHENTICATED_BYTES, MAX_UNAUTHENTICATED_BYTES_OF_ADDRESS];
     expect(row('connections without credentials')).toEqual([
       each,
       Math.floor(all / CONNECTION_BYTES),

@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '#libs/runtime';
 import { ignoreFurtherRequests } from './connection-close.js';
-import { limitStrangers, noteAnswered, noteRequest } from './strangers.js';
+import { limitUnauthenticated, noteAnswered, noteRequest } from './unauthenticated-connections.js';
 
 /** Options for creating the server. */
 export const LIMITS = {
@@ -41,7 +41,7 @@ export function limitConnections(
   if (cluster.isWorker) dropBeyond(server, config.MAX_CONNECTIONS);
   else server.maxConnections = config.MAX_CONNECTIONS;
   server.on('drop', dropped);
-  limitStrangers(server, isProxy, dropped);
+  limitUnauthenticated(server, isProxy, dropped);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
-import { noteBody } from './strangers.js';
+import { noteBody } from './unauthenticated-connections.js';
 
 /** Shorter chunks of a body are merged, except the first ones. In bytes. */
 const SHORT_BYTES = 1_024;

@@ -38,11 +38,11 @@ export { baseUrlOf, endOf, Href, type HrefBuilder, hrefBuilder, pathOf } from '.
 export { startServer } from './start-server.js';
 export {
   CONNECTION_BYTES,
-  MAX_BYTES as MAX_STRANGER_BYTES,
-  MAX_BYTES_OF_ADDRESS as MAX_STRANGER_BYTES_OF_ADDRESS,
-  noteStranger,
+  MAX_BYTES as MAX_UNAUTHENTICATED_BYTES,
+  MAX_BYTES_OF_ADDRESS as MAX_UNAUTHENTICATED_BYTES_OF_ADDRESS,
+  markUnauthenticated,
   REQUEST_BYTES,
-  vouchFor,
-} from './strangers.js';
+  markAuthenticated,
+} from './unauthenticated-connections.js';
 export { isStrict, unknownMembers } from './strict-handling.js';
 export { computed, viewOf } from './view.js';

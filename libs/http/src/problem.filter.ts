@@ -19,7 +19,7 @@ import { FailureLog, Log, translateDatabaseError } from '#libs/runtime';
 import { MethodNotAllowedError, NoRouteError, noRouteFor } from './known-routes.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { endOf } from './request.js';
-import { noteRefused } from './strangers.js';
+import { noteRefused } from './unauthenticated-connections.js';
 
 /** The `Retry-After` of a client while a store is unavailable. */
 const RETRY_AFTER_S = 5;

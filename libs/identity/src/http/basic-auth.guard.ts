@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { noteStranger, OPEN_TO, type OpenTo, pathOf } from '#libs/http';
+import { markUnauthenticated, OPEN_TO, type OpenTo, pathOf } from '#libs/http';
 import { SessionsService } from '../domain/sessions.service.js';
 import { RequestLogin, usedSessionOf } from './request-login.js';
 
@@ -20,7 +20,7 @@ export class BasicAuthGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     if (this.isOpen(context, request)) {
-      noteStranger(request);
+      markUnauthenticated(request);
       return true;
     }
     const token = usedSessionOf(request);

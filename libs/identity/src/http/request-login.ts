@@ -1,7 +1,14 @@
 import { createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
 import { parseCookie } from 'cookie';
 import type { CookieOptions, Request } from 'express';
-import { Answer, baseUrlOf, isSameOrigin, mayBeCsrf, noteStranger, vouchFor } from '#libs/http';
+import {
+  Answer,
+  baseUrlOf,
+  isSameOrigin,
+  mayBeCsrf,
+  markUnauthenticated,
+  markAuthenticated,
+} from '#libs/http';
 import { addressGroup } from '#libs/kernel';
 import { Authenticator } from '../domain/authenticator.js';
 import type { BasicCredentials } from '../domain/basic-credentials.js';
@@ -32,7 +39,7 @@ export class RequestLogin {
       authorization === undefined && pair
         ? await this.authenticator.authenticatePair(pair, addressOf(request))
         : await this.authenticator.authenticate(authorization, addressOf(request));
-    vouchFor(request);
+    markAuthenticated(request);
     return match;
   }
 
@@ -40,7 +47,7 @@ export class RequestLogin {
   async withSession(request: Request, token: string): Promise<Session> {
     if (!isSameOrigin(request)) throw new UnauthorizedError(FROM_ANOTHER_ORIGIN);
     const session = await this.sessions.authenticate(token, addressOf(request));
-    vouchFor(request);
+    markAuthenticated(request);
     return session;
   }
 
@@ -58,7 +65,7 @@ export class RequestLogin {
 /** Called only for a sender who is not known, and who may wait long for the answer. */
 function addressOf(request: Request): () => string {
   return () => {
-    noteStranger(request);
+    markUnauthenticated(request);
     return addressGroup(request.ip ?? '');
   };
 }

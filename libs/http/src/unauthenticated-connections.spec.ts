@@ -5,17 +5,17 @@ import type { Request } from 'express';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   CONNECTION_BYTES,
-  limitStrangers,
+  limitUnauthenticated,
   MAX_BYTES,
   MAX_BYTES_OF_ADDRESS,
   noteAnswered,
   noteBody,
   noteRefused,
   noteRequest,
-  noteStranger,
+  markUnauthenticated,
   REQUEST_BYTES,
-  vouchFor,
-} from './strangers.js';
+  markAuthenticated,
+} from './unauthenticated-connections.js';
 
 const PROXY = '192.0.2.1';
 const OF_ADDRESS = Math.floor(MAX_BYTES_OF_ADDRESS / CONNECTION_BYTES);
@@ -28,7 +28,7 @@ beforeEach(() => {
   server = new EventEmitter();
   dropped = 0;
   const isProxy = (address: string) => address === PROXY;
-  limitStrangers(server as Server, isProxy, () => (dropped += 1));
+  limitUnauthenticated(server as Server, isProxy, () => (dropped += 1));
 });
 
 class Connection extends EventEmitter {
@@ -94,7 +94,7 @@ describe('connections without known credentials', () => {
   it('of a trusted proxy are limited by the process alone, until a request names a client', () => {
     const all = connectAll(OF_ADDRESS + 100, () => PROXY);
     expect(open(all)).toBe(OF_ADDRESS + 100);
-    for (const one of all) noteStranger(one.sends(100, '198.51.100.7').request);
+    for (const one of all) markUnauthenticated(one.sends(100, '198.51.100.7').request);
     expect(open(all)).toBe(
       Math.floor(MAX_BYTES_OF_ADDRESS / (CONNECTION_BYTES + REQUEST_BYTES + 100)),
     );
@@ -113,7 +113,7 @@ describe('connections without known credentials', () => {
     const all = connectAll(OF_ADDRESS + 100, () => PROXY);
     for (const one of all) {
       const { request, answered } = one.sends(100, '198.51.100.7');
-      noteStranger(request);
+      markUnauthenticated(request);
       answered();
     }
     expect(open(all)).toBe(OF_ADDRESS + 100);
@@ -136,7 +136,7 @@ describe('connections without known credentials', () => {
 describe('a connection with known credentials', () => {
   it('does not count, and is not dropped', () => {
     const known = connect('198.51.100.7');
-    vouchFor(known.sends(100).request);
+    markAuthenticated(known.sends(100).request);
     connectAll(2 * OF_ADDRESS, () => '198.51.100.7');
     expect(known.destroyed).toBe(false);
     asBody(known);
@@ -146,8 +146,8 @@ describe('a connection with known credentials', () => {
 
   it('counts again when a request on it has others', () => {
     const known = connect('198.51.100.7');
-    vouchFor(known.sends(100).request);
-    noteStranger(known.sends(100).request);
+    markAuthenticated(known.sends(100).request);
+    markUnauthenticated(known.sends(100).request);
     connectAll(OF_ADDRESS, () => '198.51.100.7');
     expect(known.destroyed).toBe(true);
   });
@@ -156,20 +156,20 @@ describe('a connection with known credentials', () => {
     const known = connect('198.51.100.7');
     for (let requests = 0; requests < 2; requests += 1) {
       const { request, answered } = known.sends(100);
-      vouchFor(request);
+      markAuthenticated(request);
       known.bytesRead += MAX_BYTES;
       answered();
     }
-    noteStranger(known.sends(100).request);
+    markUnauthenticated(known.sends(100).request);
     expect(known.destroyed).toBe(false);
   });
 
   it('counts all that is sent with others, from the first byte', () => {
     const known = connect('198.51.100.7');
     const { request, answered } = known.sends(100);
-    vouchFor(request);
+    markAuthenticated(request);
     answered();
-    noteStranger(known.sends(MAX_BYTES_OF_ADDRESS).request);
+    markUnauthenticated(known.sends(MAX_BYTES_OF_ADDRESS).request);
     expect(known.destroyed).toBe(true);
   });
 });

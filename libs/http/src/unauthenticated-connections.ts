@@ -15,7 +15,7 @@ export const CONNECTION_BYTES = 20 << 10;
 export const REQUEST_BYTES = 8 << 10;
 
 /** A connection without valid credentials: it never sent any, or its last request had invalid ones. */
-interface Stranger {
+interface Connection {
   socket: Socket;
   /** Whether it counts towards the limits: not after a request with valid credentials. */
   counts: boolean;
@@ -29,12 +29,12 @@ interface Stranger {
 
 /** Connections of one address, the one with the oldest request first. */
 interface Group {
-  members: Set<Stranger>;
+  members: Set<Connection>;
   bytes: number;
 }
 
-const STRANGER = Symbol('stranger');
-type KnownSocket = Socket & { [STRANGER]?: [Strangers, Stranger] };
+const CONNECTION = Symbol('unauthenticated connection');
+type KnownSocket = Socket & { [CONNECTION]?: [UnauthenticatedConnections, Connection] };
 
 /** Trusted proxies: each carries the connections of many clients, so only the limit of the process applies. */
 const PROXIES = '';
@@ -45,7 +45,7 @@ const PROXIES = '';
  * that takes less than half the average. So a flood displaces its own connections first, and a client that sends its
  * credentials at once gets in.
  */
-class Strangers {
+class UnauthenticatedConnections {
   private readonly groups = new Map<string, Group>();
   private bytes = 0;
 
@@ -55,7 +55,7 @@ class Strangers {
   ) {}
 
   meet(socket: Socket): void {
-    const stranger: Stranger = {
+    const connection: Connection = {
       socket,
       counts: false,
       group: PROXIES,
@@ -63,60 +63,60 @@ class Strangers {
       requests: 0,
       answeredAt: 0,
     };
-    (socket as KnownSocket)[STRANGER] = [this, stranger];
-    socket.once('close', () => this.remove(stranger));
-    this.add(stranger, this.groupOf(socket.remoteAddress));
+    (socket as KnownSocket)[CONNECTION] = [this, connection];
+    socket.once('close', () => this.remove(connection));
+    this.add(connection, this.groupOf(socket.remoteAddress));
   }
 
   /** Notes a request, and counts it unless its connection has valid credentials. */
-  begin(stranger: Stranger): void {
-    stranger.requests += 1;
-    if (stranger.counts) this.add(stranger, stranger.group);
+  begin(connection: Connection): void {
+    connection.requests += 1;
+    if (connection.counts) this.add(connection, connection.group);
   }
 
-  end(stranger: Stranger): void {
-    stranger.requests -= 1;
-    if (stranger.counts && stranger.requests > 0) return;
+  end(connection: Connection): void {
+    connection.requests -= 1;
+    if (connection.counts && connection.requests > 0) return;
     // What an account has sent never counts, should a later request have no valid credentials.
-    stranger.answeredAt = stranger.socket.bytesRead;
-    if (stranger.counts) this.add(stranger, this.groupOf(stranger.socket.remoteAddress));
+    connection.answeredAt = connection.socket.bytesRead;
+    if (connection.counts) this.add(connection, this.groupOf(connection.socket.remoteAddress));
   }
 
   /** Counts a connection, or moves it, as the newest one of a group. */
-  add(stranger: Stranger, name: string): void {
-    this.remove(stranger);
-    if (stranger.socket.destroyed) return;
+  add(connection: Connection, name: string): void {
+    this.remove(connection);
+    if (connection.socket.destroyed) return;
     let group = this.groups.get(name);
     if (!group) this.groups.set(name, (group = { members: new Set(), bytes: 0 }));
-    group.members.add(stranger);
-    stranger.group = name;
-    stranger.counts = true;
-    this.measure(stranger);
+    group.members.add(connection);
+    connection.group = name;
+    connection.counts = true;
+    this.measure(connection);
   }
 
   /** Updates the memory that a connection takes. */
-  measure(stranger: Stranger): void {
-    const { socket, requests, answeredAt } = stranger;
+  measure(connection: Connection): void {
+    const { socket, requests, answeredAt } = connection;
     const received = requests > 0 ? socket.bytesRead - answeredAt : 0;
     const bytes = CONNECTION_BYTES + requests * REQUEST_BYTES + received;
-    const group = this.groups.get(stranger.group)!;
-    group.bytes += bytes - stranger.bytes;
-    this.bytes += bytes - stranger.bytes;
-    stranger.bytes = bytes;
-    const isLimited = stranger.group !== PROXIES;
+    const group = this.groups.get(connection.group)!;
+    group.bytes += bytes - connection.bytes;
+    this.bytes += bytes - connection.bytes;
+    connection.bytes = bytes;
+    const isLimited = connection.group !== PROXIES;
     while (isLimited && group.bytes > MAX_BYTES_OF_ADDRESS) this.dropFrom(group);
     while (this.bytes > MAX_BYTES) this.dropFrom(this.largest(group));
   }
 
-  remove(stranger: Stranger): void {
-    if (!stranger.counts) return;
-    stranger.counts = false;
-    this.bytes -= stranger.bytes;
-    const group = this.groups.get(stranger.group)!;
-    group.bytes -= stranger.bytes;
-    stranger.bytes = 0;
-    group.members.delete(stranger);
-    if (group.members.size === 0) this.groups.delete(stranger.group);
+  remove(connection: Connection): void {
+    if (!connection.counts) return;
+    connection.counts = false;
+    this.bytes -= connection.bytes;
+    const group = this.groups.get(connection.group)!;
+    group.bytes -= connection.bytes;
+    connection.bytes = 0;
+    group.members.delete(connection);
+    if (group.members.size === 0) this.groups.delete(connection.group);
   }
 
   groupOf(address = ''): string {
@@ -145,43 +145,43 @@ class Strangers {
  * Limits the memory of a server's connections until their senders are authenticated.
  * @param isProxy whether an address is a trusted proxy's
  */
-export function limitStrangers(
+export function limitUnauthenticated(
   server: Server,
   isProxy: (address: string) => boolean,
   dropped: () => void,
 ): void {
-  const strangers = new Strangers(isProxy, dropped);
-  server.prependListener('connection', (socket: Socket) => strangers.meet(socket));
+  const connections = new UnauthenticatedConnections(isProxy, dropped);
+  server.prependListener('connection', (socket: Socket) => connections.meet(socket));
 }
 
 /** Notes a request of a connection until {@link noteAnswered}. */
 export function noteRequest(socket: Socket): void {
-  const [strangers, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
-  if (strangers && stranger) strangers.begin(stranger);
+  const [connections, connection] = (socket as KnownSocket)[CONNECTION] ?? [];
+  if (connections && connection) connections.begin(connection);
 }
 
 /** Notes that the last byte of an answer was sent, or the connection lost. */
 export function noteAnswered(socket: Socket): void {
-  const [strangers, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
-  if (strangers && stranger) strangers.end(stranger);
+  const [connections, connection] = (socket as KnownSocket)[CONNECTION] ?? [];
+  if (connections && connection) connections.end(connection);
 }
 
 /** Counts a received part of a body. */
 export function noteBody(socket: Socket): void {
-  const [strangers, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
-  if (strangers && stranger?.counts === true) strangers.measure(stranger);
+  const [connections, connection] = (socket as KnownSocket)[CONNECTION] ?? [];
+  if (connections && connection?.counts === true) connections.measure(connection);
 }
 
 /** Stops counting the connection of an authenticated request: its memory now counts for the account. */
-export function vouchFor({ socket }: Request): void {
-  const [strangers, stranger] = (socket as KnownSocket)[STRANGER] ?? [];
-  if (strangers && stranger?.counts === true) strangers.remove(stranger);
+export function markAuthenticated({ socket }: Request): void {
+  const [connections, connection] = (socket as KnownSocket)[CONNECTION] ?? [];
+  if (connections && connection?.counts === true) connections.remove(connection);
 }
 
 /** Counts the connection of an unauthenticated request. A proxy's connection carries requests of many clients. */
-export function noteStranger(request: Request): void {
-  const [strangers, stranger] = (request.socket as KnownSocket)[STRANGER] ?? [];
-  if (strangers && stranger) strangers.add(stranger, strangers.groupOf(request.ip));
+export function markUnauthenticated(request: Request): void {
+  const [connections, connection] = (request.socket as KnownSocket)[CONNECTION] ?? [];
+  if (connections && connection) connections.add(connection, connections.groupOf(request.ip));
 }
 
 /**
@@ -189,7 +189,7 @@ export function noteStranger(request: Request): void {
  * here.
  */
 export function noteRefused(request: Request): void {
-  noteStranger(request);
+  markUnauthenticated(request);
   request.rawHeaders = [];
   request.headers = {};
   request.url = '/';
