@@ -88,6 +88,47 @@ it('leaves a database alone that is newer than itself', async () => {
   expect(await database.query('SELECT retention_days() AS days')).toEqual([{ days: 7 }]);
 });
 
+it('refuses a database of a version before 1.1', async () => {
+  const old = await createEmptyDatabase('');
+  await runOn(
+    old.url,
+    `CREATE TABLE migrations (id serial PRIMARY KEY, timestamp bigint NOT NULL, name text NOT NULL);
+     INSERT INTO migrations (timestamp, name) VALUES (1763700000003, 'Applications1763700000003'),
+       (1764010000002, 'AttemptRequests1764010000002')`,
+  );
+  await expect(migrate(readConfig({ DATABASE_URL: old.url }), contextSchemas)).rejects.toThrow(
+    /does not know AttemptRequests1764010000002: run migrate of version 1\.1 first/,
+  );
+  await old.drop();
+});
+
+it('refuses a database of version 1.1 while processes use it', async () => {
+  const old = await createEmptyDatabase('');
+  const config = readConfig({ DATABASE_URL: old.url });
+  await runOn(
+    old.url,
+    `${imageOf('1.1.0')}; INSERT INTO public.processes (id, kind, version, in_flight) VALUES ('a1', 'worker', '1.1.0', 0)`,
+  );
+  await expect(migrate(config, contextSchemas)).rejects.toThrow(
+    'processes of an earlier version are running (worker a1): stop them, and run migrate again',
+  );
+  await runOn(old.url, `UPDATE public.processes SET seen_at = now() - interval '36 s'`);
+  expect((await migrate(config, contextSchemas)).length).toBeGreaterThan(1);
+  await old.drop();
+});
+
+it('makes the same tables and functions anew as from version 1.1', async () => {
+  const [anew, upgraded] = await Promise.all([
+    createTestDatabase(),
+    createTestDatabase({}, imageOf('1.1.0')),
+  ]);
+  try {
+    expect(await schemaOf(upgraded)).toEqual(await schemaOf(anew));
+  } finally {
+    await Promise.all([anew.drop(), upgraded.drop()]);
+  }
+});
+
 it('replaces the functions of an earlier version, and keeps who may call them', async () => {
   await dump.query('COMMIT');
   const define =
@@ -129,16 +170,44 @@ it('refuses a database without the language of its functions', async () => {
   await other.drop();
 });
 
+/** What a released version stored (`npm run release:image`). */
+function imageOf(version: string): string {
+  const url = new URL(`../upgrade/${version}.sql.gz`, import.meta.url);
+  return gunzipSync(readFileSync(url)).toString('utf8');
+}
+
+/** Columns, indexes, constraints, functions and triggers, without the order of columns. Partitions are those of their days. */
+async function schemaOf({ query }: TestDatabase): Promise<unknown[]> {
+  const ofTables = `c.relnamespace = current_schema()::regnamespace AND NOT c.relispartition`;
+  return Promise.all(
+    [
+      `SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull,
+         pg_get_expr(d.adbin, d.adrelid) AS "default", c.reloptions
+       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+         LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+       WHERE c.relkind IN ('r', 'p') AND ${ofTables} AND c.relname !~ '_[0-9]{8}$' ORDER BY 1, 2`,
+      `SELECT pg_get_indexdef(c.oid) AS index FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+       WHERE ${ofTables} AND c.relname !~ '_[0-9]{8}_' ORDER BY 1`,
+      `SELECT c.relname, k.conname, pg_get_constraintdef(k.oid) AS definition
+       FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+       WHERE ${ofTables} AND c.relname !~ '_[0-9]{8}$' ORDER BY 1, 2`,
+      `SELECT pg_get_functiondef(oid) AS function, has_function_privilege('public', oid, 'EXECUTE') AS "isPublic"
+       FROM pg_proc
+       WHERE pronamespace = current_schema()::regnamespace ORDER BY 1`,
+      `SELECT pg_get_triggerdef(t.oid) AS trigger, t.tgenabled FROM pg_trigger t
+         JOIN pg_class c ON c.oid = t.tgrelid
+       WHERE ${ofTables} AND NOT t.tgisinternal ORDER BY 1`,
+    ].map((sql) => query(sql)),
+  );
+}
+
 const tablesOf = (url: string) => runOn(url, `SELECT FROM pg_tables WHERE schemaname = 'public'`);
 
 it('lets running replays of version 1.1 go on after an upgrade', async () => {
-  const image = gunzipSync(
-    readFileSync(new URL('../upgrade/1.1.0.sql.gz', import.meta.url)),
-  ).toString('utf8');
   const idOf = (end: string) => `'019a0b1c-2d3e-7f40-8a51-b26c73d84e${end}'`;
   const upgraded = await createTestDatabase(
     {},
-    `${image};
+    `${imageOf('1.1.0')};
      INSERT INTO public.replays (id, webhook_id, account_id, generation, since, until, states, state, total, replayed,
        after)
      SELECT id::uuid, webhook_id, 7, generation, now(), now(), '{exhausted}', state, 5, 2, id::uuid

@@ -31,7 +31,6 @@ LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
   SELECT setval('applications_id_seq', max(id)) FROM applications
   HAVING max(id) >= (SELECT last_value FROM applications_id_seq)
 $$;
-REVOKE EXECUTE ON FUNCTION raise_application_ids() FROM PUBLIC;
 `;
 
 const initial = migrationOf('Applications1763700000003', APPLICATIONS, RAISING);

@@ -100,24 +100,17 @@ CREATE TRIGGER audit_signed BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION
 ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_signed;
 `;
 
-const initial = migrationOf('Identity1763700000002', USERS, AUDIT, APPEND_ONLY, SIGNED);
-
 /** Moves the sequence past the ids of imported users. */
-const importedUsers = migrationOf(
-  'ImportedUsers1763790000002',
-  `
+const RAISING = `
 CREATE FUNCTION raise_user_ids() RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
   SELECT setval('users_id_seq', max(id)) FROM users
   HAVING max(id) >= (SELECT last_value FROM users_id_seq)
-$$`,
-  'REVOKE EXECUTE ON FUNCTION raise_user_ids() FROM PUBLIC',
-);
+$$;
+`;
 
-/** hash: SHA-256 of the token in the cookie. used_at: accurate to about a minute. */
-const sessions = migrationOf(
-  'Sessions1764032400002',
-  `
+// hash: SHA-256 of the token in the cookie. used_at: accurate to about a minute.
+const SESSIONS = `
 CREATE TABLE sessions (
   hash bytea NOT NULL,
   credential_id bigint NOT NULL,
@@ -128,7 +121,17 @@ CREATE TABLE sessions (
     ON DELETE CASCADE
 );
 CREATE INDEX sessions_credential_idx ON sessions (credential_id, created_at);
-`,
+`;
+
+/** The schema of version 1.1. */
+const initial = migrationOf(
+  'Identity1763700000002',
+  USERS,
+  AUDIT,
+  APPEND_ONLY,
+  SIGNED,
+  RAISING,
+  SESSIONS,
 );
 
-export const migrations = [initial, importedUsers, sessions];
+export const migrations = [initial];

@@ -26,8 +26,7 @@ export interface DatabaseSchema {
   /**
    * SQL that each `migrate` runs after the migrations, in the transaction that grants the rights: the functions as
    * this version has them, with CREATE OR REPLACE, which keeps their rights. Old processes call them, too, until they
-   * are replaced: a function with other parameters or another result gets a new name, and a new one is revoked
-   * from PUBLIC. A migration must come with it if processes cannot work before `migrate` has run.
+   * are replaced: a function with other parameters or another result gets a new name. A migration must come with it if processes cannot work before `migrate` has run.
    */
   script?: (config: Config) => string;
 }

@@ -118,17 +118,33 @@ async function runMigrations(
 ): Promise<string[]> {
   const executor = new MigrationExecutor(source, runner);
   executor.transaction = 'each';
-  const known = new Set(source.migrations.map(({ name }) => name));
   const executed = await executor.getExecutedMigrations();
-  const unknown = executed.find(({ name }) => !known.has(name));
-  if (unknown) {
-    throw new Error(
-      `The database is newer than this version, which does not know ${unknown.name}: run migrate of the version that made it.`,
-    );
-  }
+  requireKnown(
+    executed.map(({ name }) => name),
+    source.migrations.map(({ name }) => name!),
+  );
   const pending = await executor.getPendingMigrations();
   await whenUnlocked(() => executor.executePendingMigrations());
   return pending.map((migration) => migration.name);
+}
+
+/**
+ * A database may have migrations of released versions that have since become one with the first.
+ * @throws Error if the last migration of the database is unknown
+ */
+function requireKnown(executed: readonly string[], known: readonly string[]): void {
+  const last = latest(executed);
+  if (last === undefined || known.includes(last)) return;
+  const isNewer = last === latest([last, ...known]);
+  const [is, remedy] = isNewer
+    ? ['newer than', 'run migrate of the version that made it']
+    : ['too old for', 'run migrate of version 1.1 first'];
+  throw new Error(`The database is ${is} this version, which does not know ${last}: ${remedy}.`);
+}
+
+/** By the numbers at the end of their names. */
+function latest(names: readonly string[]): string | undefined {
+  return names.toSorted((one, other) => Number(other.slice(-13)) - Number(one.slice(-13)))[0];
 }
 
 async function retryWhileLocked<Result>(

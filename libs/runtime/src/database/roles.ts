@@ -14,8 +14,8 @@ async function ownDatabase(manager: EntityManager): Promise<string | undefined> 
 }
 
 /**
- * Grants the processes' roles exactly these rights in the transaction of `manager`, so that no session sees
- * them missing. If there are such roles, only the owner of the database may create temporary tables.
+ * Grants the processes' roles, and nobody else, exactly these rights in the transaction of `manager`, so that no session
+ * sees them missing. If there are such roles, only the owner of the database may create temporary tables.
  * @param roles the role name of each process; a process without one gets no rights
  */
 export async function grantRights(
@@ -30,6 +30,9 @@ export async function grantRights(
     ...Object.entries(tables).map(([name, rights]) => [`TABLE ${name}`, rights] as const),
     ...Object.entries(functions).map(([name, rights]) => [`FUNCTION ${name}`, rights] as const),
   ]);
+  for (const name of schemas.flatMap(({ functions = {} }) => Object.keys(functions))) {
+    await manager.query(`REVOKE ALL ON FUNCTION ${name} FROM PUBLIC`);
+  }
   for (const [object, rights] of objects) {
     // Revoke from all roles before granting, because the processes may share one.
     for (const [, role] of named) {

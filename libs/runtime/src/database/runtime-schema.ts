@@ -34,12 +34,8 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_created_idx ON idempotency_keys (created_at);
 `;
 
-export const initial = migrationOf('Runtime1763700000001', UUIDS, IDEMPOTENCY_KEYS);
-
-/** The processes of the installation, by their last heartbeat. */
-export const processes = migrationOf(
-  'Processes1764032400001',
-  `
+// The processes of the installation, by their last heartbeat.
+const PROCESSES = `
 CREATE TABLE processes (
   id text NOT NULL,
   kind text NOT NULL,
@@ -49,7 +45,26 @@ CREATE TABLE processes (
   seen_at timestamptz NOT NULL DEFAULT now(),
   CONSTRAINT processes_pkey PRIMARY KEY (id)
 ) WITH (fillfactor = 50);
-`,
+`;
+
+/** The schema of version 1.1. */
+export const initial = migrationOf('Runtime1763700000001', UUIDS, IDEMPOTENCY_KEYS, PROCESSES);
+
+/** Processes of version 1.1 cannot work with what the later migrations change. A process that was killed counts for 35 s. */
+const onlyWithoutProcesses = migrationOf(
+  'OnlyWithoutProcesses1764050400009',
+  `
+DO $$
+DECLARE
+  running text := (
+    SELECT string_agg(format('%s %s', kind, id), ', ') FROM processes WHERE seen_at > now() - interval '35 s'
+  );
+BEGIN
+  IF running IS NOT NULL THEN
+    RAISE EXCEPTION 'processes of an earlier version are running (%): stop them, and run migrate again', running;
+  END IF;
+END
+$$`,
 );
 
 /** What each process uses of its machine. */
@@ -58,22 +73,22 @@ const processLoads = migrationOf(
   'ALTER TABLE processes ADD COLUMN cpu_percent integer, ADD COLUMN memory_bytes bigint',
 );
 
-/** What later versions list here because an older process would ignore what customers have set. */
-const features = migrationOf(
-  'Features1764324000002',
-  'CREATE TABLE features (name text NOT NULL, CONSTRAINT features_pkey PRIMARY KEY (name))',
-);
-
 /** Why a worker holds its deliveries, and since when; null while it does not. */
 const processHolds = migrationOf(
   'ProcessHolds1764324000001',
   'ALTER TABLE processes ADD COLUMN hold_cause text, ADD COLUMN hold_since timestamptz',
 );
 
+/** What later versions list here because an older process would ignore what customers have set. */
+const features = migrationOf(
+  'Features1764324000002',
+  'CREATE TABLE features (name text NOT NULL, CONSTRAINT features_pkey PRIMARY KEY (name))',
+);
+
 const COUNTED = 'seen_at, in_flight, cpu_percent, memory_bytes, hold_cause, hold_since';
 
 export const runtimeSchema: DatabaseSchema = {
-  migrations: [initial, processes, processLoads, processHolds, features],
+  migrations: [initial, onlyWithoutProcesses, processLoads, processHolds, features],
   tables: {
     // A process waits until its migrations are there.
     migrations: { api: 'SELECT', worker: 'SELECT' },

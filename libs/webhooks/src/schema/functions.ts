@@ -7,12 +7,13 @@ import { RECOVER_WEBHOOK } from '../recoveries/infrastructure/recover-webhook.js
 import { DAYS_BEYOND } from '../retention/retention.statements.js';
 
 /**
- * The functions with rules that may change. `migrate` applies them each time; the migrations keep the first versions.
+ * The functions of this version, which `migrate` applies each time.
  * Before you change one, read {@link DatabaseSchema.script}.
  */
 export const functions = ({ RETENTION_DAYS }: Config): string =>
   PARTITIONS +
   retentionFunctions(RETENTION_DAYS) +
+  OLD_PARTITIONS +
   NOTICES +
   MISSED +
   RECOVER_WEBHOOK +
@@ -82,6 +83,47 @@ LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
     DELETE FROM webhook_successes WHERE webhook_id IN (SELECT id FROM forgotten)
   )
   SELECT count(*)::integer FROM forgotten
+$$;
+`;
+
+/**
+ * While detach_partition() waits for its lock, all other statements on the table wait as well, so the lock timeout is short
+ * and the caller retries (docs/decisions). Its comment tells drop_partition() that the partition was detached to be dropped,
+ * and not by an operator who wants to keep it.
+ */
+const OLD_PARTITIONS = `
+CREATE OR REPLACE FUNCTION detach_partition(part text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '100ms' AS $$
+DECLARE
+  parent regclass;
+  is_half_done boolean;
+BEGIN
+  SELECT inhparent, inhdetachpending INTO parent, is_half_done
+  FROM pg_inherits
+  WHERE inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
+    AND inhrelid = to_regclass(quote_ident(part));
+  IF is_half_done THEN
+    EXECUTE format('ALTER TABLE %s DETACH PARTITION %I FINALIZE', parent, part);
+  ELSIF parent IS NOT NULL AND is_old_partition(part) THEN
+    EXECUTE format('ALTER TABLE %s DETACH PARTITION %I', parent, part);
+    EXECUTE format('COMMENT ON TABLE %I IS %L', part, 'what is older than it is kept');
+  ELSE
+    RAISE insufficient_privilege USING MESSAGE = format('%s is no partition that is old', part);
+  END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION drop_partition(part text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '2s' AS $$
+BEGIN
+  PERFORM FROM pg_class
+  WHERE oid = to_regclass(quote_ident(part)) AND relkind = 'r' AND NOT relispartition
+    AND obj_description(oid, 'pg_class') = 'what is older than it is kept';
+  IF NOT FOUND THEN
+    RAISE insufficient_privilege USING MESSAGE = format('%s was not detached to be dropped', part);
+  END IF;
+  EXECUTE format('DROP TABLE %I', part);
+END
 $$;
 `;
 
@@ -207,5 +249,4 @@ BEGIN
   USING replay, webhook, events;
 END
 $$;
-REVOKE EXECUTE ON FUNCTION deliver_missed(uuid, bigint, uuid[]) FROM PUBLIC;
 `;

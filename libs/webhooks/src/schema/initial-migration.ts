@@ -55,12 +55,15 @@ CREATE INDEX webhooks_application_level_idx ON webhooks (application_id) WHERE d
 CREATE INDEX webhooks_cancelling_idx ON webhooks (id) WHERE cancelling;
 CREATE INDEX webhooks_backlog_idx ON webhooks (id) WHERE backlog;
 CREATE INDEX webhooks_deleted_idx ON webhooks (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX webhooks_failing_idx ON webhooks (failing_since)
+  WHERE failing_since IS NOT NULL AND enabled AND deleted_at IS NULL;
 `;
 
 // deliveries.attempts: recorded attempts. schedule_base: its value when the schedule last restarted.
 // immediate: one attempt at once, even if the subscription is blocked (a test). claimed_until and takes are
-// the lease (docs/decisions). attempts.worker: the process that made the attempt. There are no foreign keys
-// because one deleted subscription would fail a whole batch.
+// the lease (docs/decisions). events.unmatched: it matched no subscription. attempts.worker: the process that made the
+// attempt. attempts.sent: what it sent, and how long each part of it took (`sentText`). There are no foreign keys because
+// one deleted subscription would fail a whole batch.
 const EVENTS = `
 CREATE TABLE event_keys (
   account_id bigint NOT NULL,
@@ -83,9 +86,11 @@ CREATE TABLE events (
   created_at timestamptz NOT NULL,
   traceparent text,
   data text NOT NULL,
+  unmatched boolean NOT NULL DEFAULT false,
   CONSTRAINT events_pkey PRIMARY KEY (id)
 ) PARTITION BY RANGE (id);
 CREATE INDEX events_account_idx ON events (account_id, id);
+CREATE INDEX events_unmatched_idx ON events (account_id, id) WHERE unmatched;
 
 CREATE TABLE deliveries (
   id uuid NOT NULL,
@@ -115,6 +120,7 @@ CREATE INDEX deliveries_pending_idx ON deliveries (webhook_id, next_attempt_at, 
 CREATE INDEX deliveries_immediate_idx ON deliveries (id) WHERE state = 'pending' AND immediate;
 CREATE INDEX deliveries_unsuccessful_idx ON deliveries (webhook_id, id)
   WHERE state IN ('exhausted', 'cancelled');
+CREATE INDEX deliveries_account_idx ON deliveries (account_id, id);
 
 CREATE TABLE attempts (
   delivery_id uuid NOT NULL,
@@ -129,18 +135,20 @@ CREATE TABLE attempts (
   response_body text,
   truncated boolean NOT NULL DEFAULT false,
   worker text,
+  sent text,
   CONSTRAINT attempts_pkey PRIMARY KEY (delivery_id, take)
 ) PARTITION BY RANGE (delivery_id);
 `;
 
-// generation: the subscription's when the replay was requested; if they differ, the subscription was
-// switched off since. after: the last delivery that the replay has reached, in order of ids.
+// webhook_id: null for all subscriptions of the account. generation: the subscription's when the replay was requested; if
+// they differ, the subscription was switched off since; null if the replay has parts, one for each subscription that it
+// has not finished. after: the last delivery that the replay has reached, in order of ids.
 const REPLAYS = `
 CREATE TABLE replays (
   id uuid NOT NULL,
-  webhook_id bigint NOT NULL,
+  webhook_id bigint,
   account_id bigint NOT NULL,
-  generation integer NOT NULL,
+  generation integer,
   since timestamptz NOT NULL,
   until timestamptz NOT NULL,
   states text[] NOT NULL,
@@ -150,126 +158,40 @@ CREATE TABLE replays (
   after uuid NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   completed_at timestamptz,
+  event text,
+  application_id bigint,
+  status text,
   CONSTRAINT replays_pkey PRIMARY KEY (id),
   CONSTRAINT replays_state_check CHECK (state IN ('running', 'completed', 'cancelled'))
 );
 CREATE INDEX replays_running_idx ON replays (webhook_id, id) WHERE state = 'running';
 CREATE INDEX replays_webhook_idx ON replays (webhook_id, id);
+CREATE INDEX replays_account_idx ON replays (account_id, id) WHERE webhook_id IS NULL;
+
+CREATE TABLE replay_parts (
+  replay_id uuid NOT NULL,
+  webhook_id bigint NOT NULL,
+  generation integer NOT NULL,
+  after uuid NOT NULL,
+  CONSTRAINT replay_parts_pkey PRIMARY KEY (replay_id, webhook_id)
+) WITH (fillfactor = 80);
+CREATE INDEX replay_parts_webhook_idx ON replay_parts (webhook_id, replay_id);
 `;
 
-// For callers who may not create tables; a month ahead at most. A partition is created as a separate table
-// and then attached, which blocks no other statement, unlike CREATE … PARTITION OF.
-const PARTITIONS = `
-CREATE FUNCTION ensure_partitions(days_ahead integer) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-DECLARE
-  parent text;
-  day date;
-  part text;
-  made integer := 0;
-BEGIN
-  PERFORM pg_advisory_xact_lock(7770001);
-  FOREACH parent IN ARRAY ARRAY['events', 'deliveries', 'attempts'] LOOP
-    FOR offset_days IN 0..least(days_ahead, 31) LOOP
-      day := (now() AT TIME ZONE 'UTC')::date + offset_days;
-      part := format('%s_%s', parent, to_char(day, 'YYYYMMDD'));
-      CONTINUE WHEN to_regclass(part) IS NOT NULL;
-      EXECUTE format(
-        'CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS) WITH (fillfactor = %s)',
-        part, parent, CASE parent WHEN 'deliveries' THEN 70 ELSE 100 END);
-      EXECUTE format(
-        'ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
-        parent, part,
-        least_uuid(day::timestamp AT TIME ZONE 'UTC'),
-        least_uuid((day + 1)::timestamp AT TIME ZONE 'UTC'));
-      made := made + 1;
-    END LOOP;
-  END LOOP;
-  RETURN made;
-END
-$$;
-REVOKE EXECUTE ON FUNCTION ensure_partitions(integer) FROM PUBLIC;
-SELECT ensure_partitions(7);
+// attempt_counts: attempts by subscription, time, outcome and answer time (`AttemptCounter`); webhook_id 0 counts all of
+// the account's subscriptions.
+const COUNTS = `
+CREATE TABLE attempt_counts (
+  account_id bigint NOT NULL,
+  webhook_id bigint NOT NULL,
+  at timestamptz NOT NULL,
+  outcome text NOT NULL,
+  bin smallint NOT NULL,
+  count integer NOT NULL,
+  CONSTRAINT attempt_counts_pkey PRIMARY KEY (account_id, webhook_id, at, outcome, bin)
+) WITH (fillfactor = 80);
+CREATE INDEX attempt_counts_at_idx ON attempt_counts (at);
 `;
 
-// retention_days(): migrate sets its result from the configuration. A partition is old when its day ended
-// more than that many days and one more ago; only old partitions can be removed.
-//
-// detach_partition(): while it waits for its lock, all other statements on the table wait as well, so the
-// lock timeout is short and the caller retries (docs/decisions). The comment tells drop_partition() that the
-// partition was detached to be dropped, not by an operator who wants to keep it.
-const REMOVING = `
-CREATE FUNCTION retention_days() RETURNS integer LANGUAGE sql STABLE RETURN 30;
-
-CREATE FUNCTION is_old_partition(part text) RETURNS boolean LANGUAGE sql STABLE
-SET search_path FROM CURRENT AS $$
-  SELECT part ~ '^(events|deliveries|attempts)_[0-9]{8}$'
-    AND right(part, 8)
-      <= to_char((now() AT TIME ZONE 'UTC')::date - retention_days() - 2, 'YYYYMMDD')
-$$;
-
-CREATE FUNCTION detach_partition(part text) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '100ms' AS $$
-DECLARE
-  parent regclass;
-  is_half_done boolean;
-BEGIN
-  SELECT inhparent, inhdetachpending INTO parent, is_half_done
-  FROM pg_inherits
-  WHERE inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
-    AND inhrelid = to_regclass(quote_ident(part));
-  IF is_half_done THEN
-    EXECUTE format('ALTER TABLE %s DETACH PARTITION %I FINALIZE', parent, part);
-  ELSIF parent IS NOT NULL AND is_old_partition(part) THEN
-    EXECUTE format('ALTER TABLE %s DETACH PARTITION %I', parent, part);
-    EXECUTE format('COMMENT ON TABLE %I IS %L', part, 'what is older than it is kept');
-  ELSE
-    RAISE insufficient_privilege USING MESSAGE = format('%s is no partition that is old', part);
-  END IF;
-END
-$$;
-REVOKE EXECUTE ON FUNCTION detach_partition(text) FROM PUBLIC;
-
-CREATE FUNCTION drop_partition(part text) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '2s' AS $$
-BEGIN
-  PERFORM FROM pg_class
-  WHERE oid = to_regclass(quote_ident(part)) AND relkind = 'r' AND NOT relispartition
-    AND obj_description(oid, 'pg_class') = 'what is older than it is kept';
-  IF NOT FOUND THEN
-    RAISE insufficient_privilege USING MESSAGE = format('%s was not detached to be dropped', part);
-  END IF;
-  EXECUTE format('DROP TABLE %I', part);
-END
-$$;
-REVOKE EXECUTE ON FUNCTION drop_partition(text) FROM PUBLIC;
-`;
-
-// The worker may remove only subscriptions that were deleted before the oldest kept delivery was created.
-// A day's partition is dropped up to two days after it is too old.
-const FORGETTING = `
-CREATE FUNCTION forget_webhooks(days integer, most integer) RETURNS integer
-LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-  WITH forgotten AS (
-    DELETE FROM webhooks WHERE id IN (
-      SELECT id FROM webhooks
-      WHERE deleted_at < now() - (greatest(days, retention_days()) + 3) * interval '24 hours'
-        AND NOT cancelling
-      ORDER BY deleted_at LIMIT most FOR UPDATE SKIP LOCKED
-    )
-    RETURNING id
-  )
-  SELECT count(*)::integer FROM forgotten
-$$;
-REVOKE EXECUTE ON FUNCTION forget_webhooks(integer, integer) FROM PUBLIC;
-`;
-
-export const initial = migrationOf(
-  'Webhooks1763700000004',
-  WEBHOOKS,
-  EVENTS,
-  REPLAYS,
-  PARTITIONS,
-  REMOVING,
-  FORGETTING,
-);
+/** The schema of version 1.1. */
+export const initial = migrationOf('Webhooks1763700000004', WEBHOOKS, EVENTS, REPLAYS, COUNTS);

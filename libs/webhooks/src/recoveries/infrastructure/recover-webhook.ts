@@ -84,5 +84,4 @@ BEGIN
   RETURN NEXT told_by;
 END
 $$;
-REVOKE EXECUTE ON FUNCTION recover_webhook(uuid, bigint, integer, integer) FROM PUBLIC;
 `;
