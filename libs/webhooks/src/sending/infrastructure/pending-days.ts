@@ -57,9 +57,10 @@ export class PendingDays {
 
   private scan(): Promise<void> {
     const scanning = this.scanAll();
-    this.first ??= scanning.catch((error: unknown) => {
-      this.first = undefined;
-      throw error;
+    this.first ??= scanning;
+    // Not a promise of its own, whose rejection nobody might handle.
+    scanning.catch(() => {
+      if (this.first === scanning) this.first = undefined;
     });
     return scanning;
   }
