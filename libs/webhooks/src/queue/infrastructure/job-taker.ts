@@ -1,5 +1,5 @@
 import type { Queue } from 'bull';
-import type { RedisConnection } from '#libs/runtime';
+import { type RedisConnection, refusalOf } from '#libs/runtime';
 
 /**
  * Moves a job out of the list `active`, and up to `ARGV[3]` more out of the list `wait`, and deletes them: PostgreSQL
@@ -65,6 +65,20 @@ export class JobTaker {
     const [wait, active] = [this.queue.toKey('wait'), this.queue.toKey('active')];
     const id = await this.blocking.brpoplpush(wait, active, waitS);
     if (id === null) return [];
-    return this.client.takeJobs(wait, active, this.queue.toKey(''), id, more());
+    const prefix = this.queue.toKey('');
+    try {
+      return await this.client.takeJobs(wait, active, prefix, id, more());
+    } catch (error) {
+      if (!refusalOf(error)) throw error;
+      this.queue.emit('error', error);
+      return this.takeOne(active, prefix, id);
+    }
+  }
+
+  /** Without a script, for jobs that were on the queue when Redis began to refuse them. */
+  private async takeOne(active: string, prefix: string, id: string): Promise<string[]> {
+    const data = await this.client.hget(prefix + id, 'data');
+    await Promise.all([this.client.lrem(active, 1, id), this.client.del(prefix + id)]);
+    return data === null ? [] : [data];
   }
 }

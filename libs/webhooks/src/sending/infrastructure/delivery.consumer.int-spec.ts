@@ -21,22 +21,12 @@ let handling: () => Promise<unknown>;
 
 beforeEach(async () => {
   redis = await proxyTo(testRedisUrl().toString());
-  config = readConfig({
-    DATABASE_URL: testDatabaseUrl().toString(),
-    REDIS_URL: redis.address,
-  });
   direct = new Bull('loop', testRedisUrl().toString());
   await direct.obliterate({ force: true });
   await direct.resume();
-  queue = new Bull('loop', {
-    createClient: (type) => {
-      if (type !== 'client') throw new Error(`Bull opens a connection of its own: ${type}`);
-      return connectRedis(config, 'commands');
-    },
-  });
   handled = [];
   handling = () => Promise.resolve();
-  loop = startLoop();
+  startAt(redis.address);
 });
 afterEach(async () => {
   await loop.stop();
@@ -44,6 +34,17 @@ afterEach(async () => {
   await direct.close();
   await redis.close();
 });
+
+function startAt(address: string): void {
+  config = readConfig({ DATABASE_URL: testDatabaseUrl().toString(), REDIS_URL: address });
+  queue = new Bull('loop', {
+    createClient: (type) => {
+      if (type !== 'client') throw new Error(`Bull opens a connection of its own: ${type}`);
+      return connectRedis(config, 'commands');
+    },
+  });
+  loop = startLoop();
+}
 
 function startLoop(): JobLoop {
   const started = new JobLoop(queue, connectRedis(config, 'blocking'), async (data) => {
@@ -145,6 +146,23 @@ it('continues after a job whose data is not JSON', async () => {
   await direct.client.hset(direct.toKey(String(id)), 'data', '{');
   await add(2, 20);
   await untilHandled(20);
+});
+
+it('takes one job after the other while Redis forbids scripts', async () => {
+  const user = ['ACL', 'SETUSER', 'without-scripts', 'on', '>secret', '~*', '&*'];
+  await direct.client.call(...(user as ['ACL']), '+@all', '-eval', '-evalsha');
+  await loop.stop();
+  queue.client.disconnect();
+  startAt(
+    Object.assign(testRedisUrl(), { username: 'without-scripts', password: 'secret' }).toString(),
+  );
+  const errors = vi.fn<(error: Error) => void>();
+  queue.on('error', errors);
+  await add(1, 20);
+  await untilHandled(20);
+  expect(handled).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  await untilEmpty();
+  expect(errors.mock.calls[0]?.[0].message).toContain('evalsha');
 });
 
 it('drops what a worker that died left active, and nothing newer', async () => {
