@@ -39,17 +39,3 @@ export class RecoveryRunningError extends DomainError {
     );
   }
 }
-
-/** Stores recoveries. Workers carry them out. */
-export abstract class RecoveryStore {
-  /** What a recovery would do now. */
-  abstract count(span: OutageSpan): Promise<RecoveryCount>;
-
-  /**
-   * Starts a recovery for the current actor.
-   * @returns its id; undefined if another one is still looking for subscriptions
-   */
-  abstract start(span: OutageSpan): Promise<string | undefined>;
-
-  abstract find(id: string): Promise<Recovery | undefined>;
-}

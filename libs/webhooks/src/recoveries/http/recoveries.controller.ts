@@ -13,7 +13,7 @@ import {
 } from '#libs/http';
 import { ActAsUser, PlatformOnly } from '#libs/identity/http';
 import { StartsSending } from '../../deliveries/http/starts-sending.js';
-import { RecoveriesService } from '../domain/recoveries.service.js';
+import { Recoveries } from '../recoveries.js';
 import { RecoverRequestDto } from './recovery.dto.js';
 import { RecoveryView } from './recovery.view.js';
 
@@ -22,7 +22,7 @@ import { RecoveryView } from './recovery.view.js';
 @PlatformOnly()
 @ActAsUser()
 export class RecoveriesController {
-  constructor(private readonly recoveries: RecoveriesService) {}
+  constructor(private readonly recoveries: Recoveries) {}
 
   @Post('recover')
   @StartsSending()
