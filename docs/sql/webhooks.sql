@@ -1011,8 +1011,8 @@ RETURNING 1;
 
 -- FORGET_LOSSES
 DELETE FROM webhook_losses WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM webhook_losses WHERE at < now() - interval '48 hours'
-  ORDER BY at LIMIT $1::integer FOR UPDATE SKIP LOCKED
+  SELECT ctid FROM webhook_losses WHERE at < now() - $1::integer * interval '24 hours'
+  ORDER BY at LIMIT $2::integer FOR UPDATE SKIP LOCKED
 ))
 RETURNING 1;
 
@@ -1022,16 +1022,16 @@ DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(
   ORDER BY replay_id, webhook_id LIMIT 1000 FOR UPDATE SKIP LOCKED
 ));
 
--- FORGET_RECOVERIES, prepared as recoveries.forget
-DELETE FROM recoveries WHERE id = ANY (ARRAY(
-  SELECT id FROM recoveries WHERE visited_at < now() - $1::integer * interval '24 hours'
-  LIMIT $2::integer FOR UPDATE SKIP LOCKED
+-- FORGET_RECOVERIES
+DELETE FROM recoveries WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM recoveries WHERE visited_at < now() - $1::integer * interval '24 hours'
+  ORDER BY visited_at LIMIT $2::integer FOR UPDATE SKIP LOCKED
 ))
 RETURNING 1;
 
--- FORGET_REPLAYS, prepared as replays.forget
-DELETE FROM replays WHERE id = ANY (ARRAY(
-  SELECT id FROM replays WHERE completed_at < now() - $1::integer * interval '24 hours'
+-- FORGET_REPLAYS
+DELETE FROM replays WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM replays WHERE completed_at < now() - $1::integer * interval '24 hours'
   ORDER BY completed_at LIMIT $2::integer FOR UPDATE SKIP LOCKED
 ))
 RETURNING 1;

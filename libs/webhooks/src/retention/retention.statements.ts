@@ -30,6 +30,23 @@ export interface PartitionRow {
   endId: string;
 }
 
+/** Deletes rows that are older than some days. @returns as many rows as were deleted */
+function forgetting(table: string, at: string) {
+  return statement<{ days: number; limit: number }>(`
+DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM ${table} WHERE ${at} < now() - @days::integer * interval '24 hours'
+  ORDER BY ${at} LIMIT @limit::integer FOR UPDATE SKIP LOCKED
+))
+RETURNING 1`);
+}
+
+/** Those that have ended. */
+export const FORGET_REPLAYS = forgetting('replays', 'completed_at');
+export const FORGET_RECOVERIES = forgetting('recoveries', 'visited_at');
+export const FORGET_COUNTS = forgetting('attempt_counts', 'at');
+export const FORGET_LOADS = forgetting('account_loads', 'at');
+export const FORGET_LOSSES = forgetting('webhook_losses', 'at');
+
 /** Deletes subscriptions that were deleted before the oldest kept delivery was created. */
 export const FORGET_WEBHOOKS = prepared<{ days: number; limit: number }, { count: number }>(
   'webhooks.forget',

@@ -10,9 +10,6 @@ import {
   type Given,
   type Statement,
 } from '#libs/runtime';
-import { FORGET_LOADS } from '../statistics/infrastructure/account-loads.js';
-import { FORGET_COUNTS } from '../statistics/infrastructure/attempt-counter.js';
-import { FORGET_LOSSES } from '../statistics/infrastructure/delivery-results.js';
 import { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
 import {
   DAYS_BEYOND,
@@ -22,6 +19,11 @@ import {
   DROP,
   EXPIRE,
   FIND_PENDING,
+  FORGET_COUNTS,
+  FORGET_LOADS,
+  FORGET_LOSSES,
+  FORGET_RECOVERIES,
+  FORGET_REPLAYS,
   FORGET_WEBHOOKS,
   FREE_KEYS,
   HALF_DETACHED,
@@ -29,11 +31,11 @@ import {
   type PartitionRow,
   type RemovalRow,
 } from './retention.statements.js';
-import { FORGET_RECOVERIES } from '../recoveries/infrastructure/recovery.statements.js';
-import { FORGET_REPLAYS } from '../replays/infrastructure/replay.statements.js';
 
 const OPTIONS = { everyMs: 300_000 };
 const BATCH = 1_000;
+/** Health looks back for a day. */
+const DAYS_OF_LOSSES = 2;
 
 /** Another worker is removing data at the moment and does all the work. */
 class OtherWorkerError extends Error {}
@@ -77,15 +79,10 @@ export class Retention {
       if (partition.parent === 'deliveries') await this.expire(partition, days);
     }
     await this.inBatches(async () => (await this.idempotencyKeys.deleteExpired(BATCH)) === BATCH);
-    for (const forget of [FORGET_REPLAYS, FORGET_RECOVERIES, FORGET_COUNTS, FORGET_LOADS]) {
-      await this.inBatches(async () => {
-        const forgotten = await this.database.run(forget, { days, limit: BATCH });
-        return forgotten.length === BATCH;
-      });
+    for (const one of [FORGET_REPLAYS, FORGET_RECOVERIES, FORGET_COUNTS, FORGET_LOADS]) {
+      await this.forget(one, days);
     }
-    await this.inBatches(async () => {
-      return (await this.database.run(FORGET_LOSSES, { limit: BATCH })).length === BATCH;
-    });
+    await this.forget(FORGET_LOSSES, DAYS_OF_LOSSES);
     // Statements that still saw the partition before it was detached have ended by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
     for (const name of gone) await this.remove(DROP, { name });
@@ -95,6 +92,12 @@ export class Retention {
     await this.inBatches(async () => {
       const [row] = await this.database.run(FORGET_WEBHOOKS, { days, limit: BATCH });
       return row?.count === BATCH;
+    });
+  }
+
+  private forget(statement: typeof FORGET_REPLAYS, days: number): Promise<void> {
+    return this.inBatches(async () => {
+      return (await this.database.run(statement, { days, limit: BATCH })).length === BATCH;
     });
   }
 

@@ -5,7 +5,7 @@ import { cancelOutdated, NEXT_CANCELLING } from '../sending/infrastructure/deliv
 import { dayAt } from '../partitions/partition-days.js';
 import { ReplayLook } from '../replays/infrastructure/replay-look.js';
 import { continueReplay } from '../replays/infrastructure/replay-batch.statements.js';
-import { FORGET_REPLAYS } from '../replays/infrastructure/replay.statements.js';
+import { FORGET_REPLAYS } from '../retention/retention.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { asRole } from '../../../../test/support/environment.js';
 import { aSubscription, anAccount } from '../../../../test/support/rows.js';

@@ -108,14 +108,3 @@ export const ADVANCE = prepared<{ id: string; after: string; isLast: boolean }>(
 UPDATE recoveries SET after = greatest(after, @after), visited_at = CASE WHEN @isLast::boolean THEN now() END
 WHERE id = @id AND visited_at IS NULL`,
 );
-
-/** Deletes recoveries that ended before the retention period. @returns as many rows as were deleted */
-export const FORGET_RECOVERIES = prepared<{ days: number; limit: number }>(
-  'recoveries.forget',
-  `
-DELETE FROM recoveries WHERE id = ANY (ARRAY(
-  SELECT id FROM recoveries WHERE visited_at < now() - @days::integer * interval '24 hours'
-  LIMIT @limit::integer FOR UPDATE SKIP LOCKED
-))
-RETURNING 1`,
-);

@@ -126,17 +126,6 @@ export const OWNS_APPLICATION = prepared<{ applicationId: string; accountId: str
   'SELECT FROM applications WHERE id = @applicationId AND user_id = @accountId',
 );
 
-/** Deletes replays that ended before the retention period. @returns as many rows as were deleted */
-export const FORGET_REPLAYS = prepared<{ days: number; limit: number }>(
-  'replays.forget',
-  `
-DELETE FROM replays WHERE id = ANY (ARRAY(
-  SELECT id FROM replays WHERE completed_at < now() - @days::integer * interval '24 hours'
-  ORDER BY completed_at LIMIT @limit::integer FOR UPDATE SKIP LOCKED
-))
-RETURNING 1`,
-);
-
 /** How many days {@link countReplayable} and {@link findReplayable} may cover. */
 export const DAYS_FOUND = daysAtOnce('deliveries', 'events', 'attempts');
 

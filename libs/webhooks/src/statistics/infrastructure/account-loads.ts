@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, Log, prepared, statement } from '#libs/runtime';
+import { BackgroundTasks, Database, Log, prepared } from '#libs/runtime';
 import { HOUR_MS } from '../domain/attempt-history.js';
 import { PendingCounts, type PendingRow } from './pending-counts.js';
 
@@ -34,14 +34,6 @@ ON CONFLICT (at, account_id) DO UPDATE
 SET reported = l.reported + excluded.reported, delivered = l.delivered + excluded.delivered,
   failed = l.failed + excluded.failed, busy_ms = l.busy_ms + excluded.busy_ms`,
 );
-
-/** @returns as many rows as were deleted */
-export const FORGET_LOADS = statement<{ days: number; limit: number }>(`
-DELETE FROM account_loads WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM account_loads WHERE at < now() - @days::integer * interval '24 hours'
-  ORDER BY at LIMIT @limit::integer FOR UPDATE SKIP LOCKED
-))
-RETURNING 1`);
 
 const NOTHING: Load = { reported: 0, delivered: 0, failed: 0, busyMs: 0 };
 

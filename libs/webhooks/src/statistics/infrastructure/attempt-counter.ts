@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, prepared, statement } from '#libs/runtime';
+import { BackgroundTasks, Database, prepared } from '#libs/runtime';
 import { AccountLoadCounter } from './account-loads.js';
 import { PendingCounts, type PendingRow } from './pending-counts.js';
 import {
@@ -29,14 +29,6 @@ SELECT * FROM unnest(@accountIds::bigint[], @webhookIds::bigint[], @at::timestam
 ON CONFLICT (account_id, webhook_id, at, outcome, bin)
 DO UPDATE SET count = attempt_counts.count + excluded.count`,
 );
-
-/** @returns as many rows as were deleted */
-export const FORGET_COUNTS = statement<{ days: number; limit: number }>(`
-DELETE FROM attempt_counts WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM attempt_counts WHERE at < now() - @days::integer * interval '24 hours'
-  ORDER BY at LIMIT @limit::integer FOR UPDATE SKIP LOCKED
-))
-RETURNING 1`);
 
 /** The key of a row. */
 interface Key {

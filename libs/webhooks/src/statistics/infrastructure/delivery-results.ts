@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, prepared, statement } from '#libs/runtime';
+import { BackgroundTasks, Database, prepared } from '#libs/runtime';
 import { Activity } from '../../activity/domain/activity.js';
 import { STEP_MS } from '../domain/attempt-history.js';
 
@@ -53,14 +53,6 @@ ORDER BY w.id
 ON CONFLICT (webhook_id) DO UPDATE SET at = greatest(s.at, excluded.at)
 RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst"`,
 );
-
-/** Health looks back for a day. @returns as many rows as were deleted */
-export const FORGET_LOSSES = statement<{ limit: number }>(`
-DELETE FROM webhook_losses WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM webhook_losses WHERE at < now() - interval '48 hours'
-  ORDER BY at LIMIT @limit::integer FOR UPDATE SKIP LOCKED
-))
-RETURNING 1`);
 
 /** Notifications of a subscription that were lost within a step. */
 interface Loss {
