@@ -217,7 +217,8 @@ SET reported = l.reported + excluded.reported, delivered = l.delivered + exclude
 
 -- ADD_LOSSES, prepared as webhook-losses.add
 INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
-SELECT * FROM unnest($1::bigint[], $2::timestamptz[], $3::integer[], $4::timestamptz[])
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count, now() FROM (SELECT * FROM unnest($1::bigint[], $2::integer[]) AS n(webhook_id, count)) lost
+ORDER BY webhook_id
 ON CONFLICT (webhook_id, at) DO UPDATE
 SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst";
@@ -340,10 +341,11 @@ cancelled AS (
 ),
 lost AS (
 INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
-SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM cancelled
-WHERE reason NOT IN ('requested', 'disabled', 'deleted')
--- In the same order in each process, which prevents deadlocks.
-GROUP BY webhook_id ORDER BY webhook_id
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count, now() FROM (
+  SELECT webhook_id, count(*) AS count FROM cancelled
+  WHERE reason NOT IN ('requested', 'disabled', 'deleted') GROUP BY webhook_id
+) lost
+ORDER BY webhook_id
 ON CONFLICT (webhook_id, at) DO UPDATE
 SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 ),
@@ -414,10 +416,11 @@ cancelled AS (
 ),
 lost AS (
 INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
-SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM cancelled
-WHERE reason NOT IN ('requested', 'disabled', 'deleted')
--- In the same order in each process, which prevents deadlocks.
-GROUP BY webhook_id ORDER BY webhook_id
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count, now() FROM (
+  SELECT webhook_id, count(*) AS count FROM cancelled
+  WHERE reason NOT IN ('requested', 'disabled', 'deleted') GROUP BY webhook_id
+) lost
+ORDER BY webhook_id
 ON CONFLICT (webhook_id, at) DO UPDATE
 SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 ),
@@ -534,10 +537,11 @@ cancelled AS (
 ),
 lost AS (
 INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
-SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM cancelled
-WHERE reason NOT IN ('requested', 'disabled', 'deleted')
--- In the same order in each process, which prevents deadlocks.
-GROUP BY webhook_id ORDER BY webhook_id
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count, now() FROM (
+  SELECT webhook_id, count(*) AS count FROM cancelled
+  WHERE reason NOT IN ('requested', 'disabled', 'deleted') GROUP BY webhook_id
+) lost
+ORDER BY webhook_id
 ON CONFLICT (webhook_id, at) DO UPDATE
 SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 ),
@@ -831,10 +835,11 @@ WITH ended AS (
 )
 
 INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
-SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM ended
-WHERE reason NOT IN ('requested', 'disabled', 'deleted')
--- In the same order in each process, which prevents deadlocks.
-GROUP BY webhook_id ORDER BY webhook_id
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count, now() FROM (
+  SELECT webhook_id, count(*) AS count FROM ended
+  WHERE reason NOT IN ('requested', 'disabled', 'deleted') GROUP BY webhook_id
+) lost
+ORDER BY webhook_id
 ON CONFLICT (webhook_id, at) DO UPDATE
 SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at);
 
@@ -870,10 +875,11 @@ expired AS (
 ),
 lost AS (
 INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
-SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM expired
-WHERE reason NOT IN ('requested', 'disabled', 'deleted')
--- In the same order in each process, which prevents deadlocks.
-GROUP BY webhook_id ORDER BY webhook_id
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count, now() FROM (
+  SELECT webhook_id, count(*) AS count FROM expired
+  WHERE reason NOT IN ('requested', 'disabled', 'deleted') GROUP BY webhook_id
+) lost
+ORDER BY webhook_id
 ON CONFLICT (webhook_id, at) DO UPDATE
 SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 )
@@ -1693,10 +1699,11 @@ cancelled AS (
 ),
 lost AS (
 INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
-SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count(*), now() FROM cancelled
-WHERE reason NOT IN ('requested', 'disabled', 'deleted')
--- In the same order in each process, which prevents deadlocks.
-GROUP BY webhook_id ORDER BY webhook_id
+SELECT webhook_id, date_bin(interval '300 s', now(), 'epoch'), count, now() FROM (
+  SELECT webhook_id, count(*) AS count FROM cancelled
+  WHERE reason NOT IN ('requested', 'disabled', 'deleted') GROUP BY webhook_id
+) lost
+ORDER BY webhook_id
 ON CONFLICT (webhook_id, at) DO UPDATE
 SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 )

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, prepared } from '#libs/runtime';
 import { Activity } from '../../activity/domain/activity.js';
 import { STEP_MS } from '../domain/attempt-history.js';
+import { PendingCounts, type PendingRow } from './pending-counts.js';
 
 /** Losses are rare and urgent; a success is only news to who looks at it. */
 const LOSSES_MS = 1_000;
@@ -9,8 +10,16 @@ const SUCCESSES_MS = 10_000;
 
 const STEP = `date_bin(interval '${STEP_MS / 1_000} s', now(), 'epoch')`;
 
-/** Adds to the row of a subscription and a step. */
-const ADD = `ON CONFLICT (webhook_id, at) DO UPDATE
+/**
+ * Adds losses to the rows of their subscriptions and this step, in the same order in each process, which prevents
+ * deadlocks.
+ * @param lost selects `webhook_id` and `count`
+ */
+const addLosses = (lost: string): string => `
+INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
+SELECT webhook_id, ${STEP}, count, now() FROM (${lost}) lost
+ORDER BY webhook_id
+ON CONFLICT (webhook_id, at) DO UPDATE
 SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)`;
 
 /**
@@ -18,24 +27,19 @@ SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.las
  * the rows stay locked until the transaction ends.
  * @param ended the CTE that returns `webhook_id` and `reason` of these deliveries
  */
-export const countLosses = (ended: string): string => `
-INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
-SELECT webhook_id, ${STEP}, count(*), now() FROM ${ended}
-WHERE reason NOT IN ('requested', 'disabled', 'deleted')
--- In the same order in each process, which prevents deadlocks.
-GROUP BY webhook_id ORDER BY webhook_id
-${ADD}`;
+export const countLosses = (ended: string): string =>
+  addLosses(`
+  SELECT webhook_id, count(*) AS count FROM ${ended}
+  WHERE reason NOT IN ('requested', 'disabled', 'deleted') GROUP BY webhook_id
+`);
 
 /** @returns the subscriptions, and whether they had lost nothing in this step before */
 export const ADD_LOSSES = prepared<
-  { webhookIds: string[]; at: string[]; counts: number[]; lastAt: string[] },
+  { webhookIds: string[]; counts: number[] },
   { webhookId: string; isFirst: boolean }
 >(
   'webhook-losses.add',
-  `
-INSERT INTO webhook_losses AS l (webhook_id, at, count, last_at)
-SELECT * FROM unnest(@webhookIds::bigint[], @at::timestamptz[], @counts::integer[], @lastAt::timestamptz[])
-${ADD}
+  `${addLosses('SELECT * FROM unnest(@webhookIds::bigint[], @counts::integer[]) AS n(webhook_id, count)')}
 RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst"`,
 );
 
@@ -54,13 +58,9 @@ ON CONFLICT (webhook_id) DO UPDATE SET at = greatest(s.at, excluded.at)
 RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst"`,
 );
 
-/** Notifications of a subscription that were lost within a step. */
-interface Loss {
+interface Subscription {
   accountId: string;
   webhookId: string;
-  atMs: number;
-  count: number;
-  lastMs: number;
 }
 
 /**
@@ -69,7 +69,10 @@ interface Loss {
  */
 @Injectable()
 export class DeliveryResults {
-  private losses = new Map<string, Loss>();
+  private readonly losses = new PendingCounts<Subscription, { count: number }>(
+    { count: 0 },
+    (rows) => this.storeLosses(rows),
+  );
   private successes = new Map<string, { accountId: string; ms: number }>();
 
   constructor(
@@ -77,7 +80,7 @@ export class DeliveryResults {
     private readonly database: Database,
     private readonly activity: Activity,
   ) {
-    tasks.add('losses', { everyMs: LOSSES_MS }, () => this.storeLosses());
+    tasks.add('losses', { everyMs: LOSSES_MS }, () => this.losses.flush());
     tasks.add('successes', { everyMs: SUCCESSES_MS }, () => this.storeSuccesses());
   }
 
@@ -86,42 +89,20 @@ export class DeliveryResults {
   }
 
   lost(accountId: string, webhookId: string): void {
-    const now = Date.now();
-    this.add({ accountId, webhookId, atMs: now - (now % STEP_MS), count: 1, lastMs: now });
+    this.losses.add(webhookId, { accountId, webhookId }, { count: 1 });
   }
 
   async flush(): Promise<void> {
-    await this.storeLosses();
+    await this.losses.flush();
     await this.storeSuccesses();
   }
 
-  private add(loss: Loss): void {
-    const key = `${loss.webhookId} ${loss.atMs}`;
-    const { count = 0, lastMs = 0 } = this.losses.get(key) ?? {};
-    const sum = { count: count + loss.count, lastMs: Math.max(lastMs, loss.lastMs) };
-    this.losses.set(key, { ...loss, ...sum });
-  }
-
-  /** What cannot be stored is kept for the next time. */
-  private async storeLosses(): Promise<void> {
-    const losses = [...this.losses.values()].sort((one, other) =>
-      compare(one.webhookId, other.webhookId),
-    );
-    if (losses.length === 0) return;
-    this.losses = new Map();
-    let stored;
-    try {
-      stored = await this.database.run(ADD_LOSSES, {
-        webhookIds: losses.map(({ webhookId }) => webhookId),
-        at: losses.map(({ atMs }) => new Date(atMs).toISOString()),
-        counts: losses.map(({ count }) => count),
-        lastAt: losses.map(({ lastMs }) => new Date(lastMs).toISOString()),
-      });
-    } catch (error) {
-      for (const loss of losses) this.add(loss);
-      throw error;
-    }
-    this.report(stored, new Map(losses.map((loss) => [loss.webhookId, loss])));
+  private async storeLosses(rows: readonly PendingRow<Subscription, { count: number }>[]) {
+    const stored = await this.database.run(ADD_LOSSES, {
+      webhookIds: rows.map(({ key }) => key.webhookId),
+      counts: rows.map(({ counts }) => counts.count),
+    });
+    this.report(stored, new Map(rows.map(({ key }) => [key.webhookId, key])));
   }
 
   /** Listeners look at these subscriptions again. */
@@ -152,6 +133,3 @@ export class DeliveryResults {
     this.report(stored, successes);
   }
 }
-
-/** By number, as PostgreSQL does. */
-const compare = (one: string, other: string): number => (BigInt(one) < BigInt(other) ? -1 : 1);
