@@ -51,7 +51,13 @@ export { FailureLog } from './logging/failure-log.js';
 export { Log, NestLog, OutageLog } from './logging/log.js';
 export { PROCESS_ID, VERSION } from './process-identity.js';
 export { ALL_WORKERS_HOLD, type HoldShown, type Process, Processes } from './processes.js';
-export { connectRedis, type RedisConnection, RedisHealth, RedisLimits } from './redis/redis.js';
+export {
+  connectRedis,
+  readyRedis,
+  type RedisConnection,
+  RedisHealth,
+  RedisLimits,
+} from './redis/redis.js';
 export { isUndone, refusalOf, UnusableRedisError } from './redis/redis-refusals.js';
 export { RefusalLog } from './redis/refusal-log.js';
 export { requireSecretsKeys, RuntimeModule, SecretsModule } from './runtime.module.js';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type Config, CONFIG } from '../config/config.js';
@@ -26,6 +27,7 @@ export function isRedisUnavailable(error: unknown): boolean {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+const READY_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 5_000;
 const LONGEST_RETRY_MS = 1_000;
 /** How many nodes a command tries, 100 ms apart while none has its slot. By default 16, longer than a health check. */
@@ -43,10 +45,20 @@ type RedisUse = 'commands' | 'limits' | 'blocking';
 /** One connection to a server, or one to each node of a cluster. */
 export type RedisConnection = Redis | Cluster;
 
-/** Opens a connection that reconnects by itself. The caller must listen for errors. */
+/** Opens a connection that reconnects by itself. */
 export function connectRedis(config: Config, use: RedisUse): RedisConnection {
   const connection = connectionOf(config, use);
+  // Commands fail by themselves; without a listener, ioredis would print every attempt.
+  connection.on('error', () => undefined);
   runScriptsPlainly(connection);
+  return connection;
+}
+
+/** The connection, once it is ready. @throws after a second */
+export async function readyRedis(connection: RedisConnection): Promise<RedisConnection> {
+  if (connection.status !== 'ready') {
+    await once(connection, 'ready', { signal: AbortSignal.timeout(READY_MS) });
+  }
   return connection;
 }
 
@@ -151,8 +163,6 @@ export class RedisLimits implements OnApplicationShutdown {
   constructor(@Inject(CONFIG) config: Config, log: Log) {
     this.refusals = new RefusalLog('rates and login failures of all processes', log);
     this.redis = connectRedis(config, 'limits');
-    // run() handles errors; without a listener, ioredis would print every attempt.
-    this.redis.on('error', () => undefined);
   }
 
   /**

@@ -1,13 +1,7 @@
 import { BullModule, getQueueToken } from '@nestjs/bull';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Queue } from 'bull';
-import {
-  CONFIG,
-  type Config,
-  connectRedis,
-  type RedisConnection,
-  RedisHealth,
-} from '#libs/runtime';
+import { CONFIG, type Config, connectRedis, RedisHealth } from '#libs/runtime';
 import { DeliveryQueue } from './domain/delivery-queue.js';
 import { BullDeliveryQueue } from './infrastructure/bull-delivery.queue.js';
 import {
@@ -32,7 +26,8 @@ export class QueueModule {
           ...shards.map((shard) => ({
             name: queueName(shard),
             inject: [CONFIG],
-            useFactory: (config: Config) => queueOptions(shard, () => connect(config)),
+            useFactory: (config: Config) =>
+              queueOptions(shard, () => connectRedis(config, 'commands')),
           })),
         ),
       ],
@@ -50,10 +45,4 @@ export class QueueModule {
       exports: [DELIVERY_QUEUES, BullDeliveryQueue, DeliveryQueue, RedisHealth],
     };
   }
-}
-
-function connect(config: Config): RedisConnection {
-  const redis = connectRedis(config, 'commands');
-  redis.on('error', () => undefined);
-  return redis;
 }

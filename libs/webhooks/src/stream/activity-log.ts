@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { addAbortListener, once } from 'node:events';
+import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { RateLimitedError, UnavailableError } from '#libs/kernel';
@@ -8,6 +8,7 @@ import {
   type Config,
   connectRedis,
   Log,
+  readyRedis,
   type RedisConnection,
   RefusalLog,
 } from '#libs/runtime';
@@ -65,7 +66,6 @@ const SIGN_OF_LIFE_MS = 10_000;
 /** How long a read waits for entries. A new listener waits for the end of the read before. */
 const BLOCK_MS = 250;
 const AGAIN_MS = 500;
-const CONNECT_MS = 1_000;
 /** Most entries of an account that a read returns, and most that are buffered for a slow listener. */
 const MOST_READ = 200;
 const MOST_WAITING = 1_000;
@@ -201,16 +201,9 @@ export class ActivityLog implements BeforeApplicationShutdown {
     }
   }
 
-  private async connected(use: 'commands' | 'blocking'): Promise<RedisConnection> {
+  private connected(use: 'commands' | 'blocking'): Promise<RedisConnection> {
     // Kept even before it is ready, because it reconnects by itself.
-    const redis = (this.connections[use] ??= connectRedis(this.config, use).on(
-      'error',
-      () => undefined,
-    ));
-    if (redis.status !== 'ready') {
-      await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_MS) });
-    }
-    return redis;
+    return readyRedis((this.connections[use] ??= connectRedis(this.config, use)));
   }
 }
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { isNumericId, isUuid } from '#libs/kernel';
 import {
@@ -6,6 +5,7 @@ import {
   type Config,
   connectRedis,
   Log,
+  readyRedis,
   type RedisConnection,
   RefusalLog,
 } from '#libs/runtime';
@@ -95,7 +95,6 @@ export function changeOf(entry: string): Change | undefined {
  * asked again.
  */
 export const CACHED_MS = 250;
-const CONNECT_MS = 1_000;
 /** Most changes kept in memory while Redis is slow. Beyond that, listeners get an interruption instead. */
 const MOST_WAITING = 10_000;
 
@@ -157,7 +156,9 @@ export class RedisActivity extends Activity implements OnApplicationShutdown {
   }
 
   private async write(taken: readonly (readonly [string, string])[]): Promise<void> {
-    const redis = await this.connection();
+    // With the first change, so that a command that reports none needs no Redis.
+    this.redis ??= connectRedis(this.config, 'commands');
+    const redis = await readyRedis(this.redis);
     if (!this.isCurrent()) {
       const askedAt = performance.now();
       this.accounts = new Set((await redis.eval(ACCOUNTS, 1, ACCOUNTS_KEY)) as string[]);
@@ -173,18 +174,5 @@ export class RedisActivity extends Activity implements OnApplicationShutdown {
     }
     for (const [account, texts] of entries) await redis.eval(WRITE, 1, logKey(account), ...texts);
     this.isIncomplete = false;
-  }
-
-  /** Connects with the first change, so that a command that reports none needs no Redis. */
-  private async connection(): Promise<RedisConnection> {
-    if (!this.redis) {
-      this.redis = connectRedis(this.config, 'commands');
-      // Commands fail by themselves; without a listener, ioredis would print every attempt.
-      this.redis.on('error', () => undefined);
-    }
-    if (this.redis.status !== 'ready') {
-      await once(this.redis, 'ready', { signal: AbortSignal.timeout(CONNECT_MS) });
-    }
-    return this.redis;
   }
 }

@@ -31,7 +31,7 @@ beforeEach(async () => {
     DATABASE_URL: 'postgres://unused',
     REDIS_URL: address.toString(),
   });
-  client = connectRedis(config, 'commands').on('error', () => undefined);
+  client = connectRedis(config, 'commands');
   const bull = new Bull(
     queueName(0),
     queueOptions(0, () => client),
