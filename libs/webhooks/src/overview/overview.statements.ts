@@ -1,5 +1,5 @@
 import { MAX_SCANNED_ROWS } from '#libs/kernel';
-import { type NoValues, prepared, statement } from '#libs/runtime';
+import { type NoValues, prepared, type RowOf, statement } from '#libs/runtime';
 import { type Day, withinDays } from '../partitions/partition-days.js';
 import { steps } from '../sending/infrastructure/due-deliveries.statements.js';
 import type { Load } from '../statistics/infrastructure/account-loads.js';
@@ -43,13 +43,9 @@ export interface FailingTarget {
   failingSince: Date;
   /** Nothing is sent until then. */
   openUntil?: Date;
-  /** Its unfinished deliveries, at most 10,000 of each day. */
-  waiting: number;
 }
 
-type FailingRow = Omit<FailingTarget, 'openUntil' | 'waiting'> & { openUntil: Date | null };
-
-export const LIST_FAILING = prepared<{ limit: number }, FailingRow>(
+export const LIST_FAILING = prepared<{ limit: number }, RowOf<FailingTarget>>(
   'overview.failing',
   `
 SELECT id AS "webhookId", account_id AS "accountId", target_url AS "targetUrl", failures,

@@ -9,7 +9,7 @@ import {
 } from '#libs/runtime';
 import { BullDeliveryQueue } from '../queue/infrastructure/bull-delivery.queue.js';
 import { countPending, OLDEST_DUE } from '../sending/infrastructure/due-deliveries.statements.js';
-import { LIST_LOSING, type LosingSubscription } from '../subscriptions/recent-losses.js';
+import { LIST_LOSING } from '../subscriptions/recent-losses.js';
 import { DAY_MS } from '../partitions/partition-days.js';
 import { daysWithPending } from '../sending/infrastructure/pending-days.js';
 import { DAYS_BEYOND, daysKept } from '../retention/retention.statements.js';
@@ -21,46 +21,6 @@ import {
   LIST_PARTITION_SIZES,
   NEWEST_MIGRATION,
 } from './overview.statements.js';
-
-/** A process of the installation. */
-export interface ProcessShown {
-  /** `host:pid:random`; a worker's attempts are recorded under it. */
-  id: string;
-  version: string;
-  startedAt: Date;
-  /** The time of its last heartbeat; it sends one every ten seconds. */
-  seenAt: Date;
-  /** Whether that was at most 35 seconds ago. */
-  isAlive: boolean;
-  /** Of one core, since the previous heartbeat; absent from a process of an earlier version. */
-  cpuPercent?: number;
-  /** The resident set; absent from a process of an earlier version. */
-  memoryBytes?: number;
-}
-
-/** The state of the whole installation. */
-export interface InstallationState {
-  /** Unfinished deliveries. */
-  pending: number;
-  /** How long the oldest due delivery has waited, in seconds; absent if none is due and unclaimed. */
-  oldestDueS?: number;
-  /** Deliveries whose lease ended without an outcome, among `lookedAt` pending ones. */
-  expiredClaims: number;
-  lookedAt: number;
-  workers: (ProcessShown & Pick<Process, 'inFlight' | 'hold'>)[];
-  apis: ProcessShown[];
-  /** Jobs by shard; absent while Redis is away. */
-  queues?: { waiting: number; active: number }[];
-  /** Bytes by day, newest first; up to a minute old. */
-  partitions: { day: string; events: number; deliveries: number; attempts: number }[];
-  retention: { days: number; nextDay?: string; nextAt?: Date };
-  /** Subscriptions whose targets have failed for the longest time. */
-  failing: FailingTarget[];
-  /** Subscriptions that have lost the most notifications in the last 24 hours. */
-  losing: LosingSubscription[];
-  /** The newest migration. */
-  schemaVersion: string;
-}
 
 /** A cached read: concurrent callers share it, and it is repeated once the result is too old. */
 export class SharedRead<Result> {
@@ -99,9 +59,15 @@ const STATE_MS = 2_000;
 const PARTITIONS_MS = 60_000;
 const SUBSCRIPTIONS_SHOWN = 20;
 
-type Partitions = InstallationState['partitions'];
+/** Bytes of the stored data of a day. */
+interface PartitionSizes {
+  day: string;
+  events: number;
+  deliveries: number;
+  attempts: number;
+}
 
-/** Shows operators the state of the installation, from PostgreSQL and the queues. */
+/** Shows operators the state of the installation, from PostgreSQL and the queues. Its description says what each part is. */
 @Injectable()
 export class Overview {
   private readonly state = new SharedRead(STATE_MS, () => this.readState());
@@ -115,31 +81,28 @@ export class Overview {
   ) {}
 
   /** At most a few seconds old, unless it says otherwise. */
-  show(): Promise<InstallationState> {
+  show(): Promise<object> {
     return this.state.get();
   }
 
-  private async readState(): Promise<InstallationState> {
+  private async readState() {
     const targets = await this.database.run(LIST_FAILING, { limit: SUBSCRIPTIONS_SHOWN });
     const { waiting, ...backlog } = await this.backlog(targets.map(({ webhookId }) => webhookId));
     const partitions = await this.partitions.get();
     const processes = await this.processes.list();
     const queues = await this.queue.jobsByShard().catch(() => undefined);
     const [migration] = await this.database.run(NEWEST_MIGRATION);
-    const workers = processes.filter(({ kind }) => kind === 'worker');
     return {
       ...backlog,
-      workers: workers.map(({ inFlight, hold, ...one }) => ({
-        ...shown(one),
-        inFlight,
-        ...(hold && { hold }),
-      })),
+      workers: processes
+        .filter(({ kind }) => kind === 'worker')
+        .map((worker) => ({ ...shown(worker), inFlight: worker.inFlight, hold: worker.hold })),
       apis: processes.filter(({ kind }) => kind === 'api').map(shown),
-      ...(queues && { queues }),
+      queues,
       partitions,
       retention: await this.retention(partitions),
       failing: targets.map((target) => ({
-        ...withoutNulls<Omit<FailingTarget, 'waiting'>>(target),
+        ...withoutNulls<FailingTarget>(target),
         waiting: waiting.get(target.webhookId) ?? 0,
       })),
       losing: await this.database.run(LIST_LOSING, { limit: SUBSCRIPTIONS_SHOWN }),
@@ -165,15 +128,15 @@ export class Overview {
     }
     return {
       pending,
-      ...(oldestDueMs > 0 && { oldestDueS: Math.round(oldestDueMs / 1_000) }),
+      oldestDueS: oldestDueMs > 0 ? Math.round(oldestDueMs / 1_000) : undefined,
       expiredClaims,
       lookedAt,
       waiting,
     };
   }
 
-  private async readPartitions(): Promise<Partitions> {
-    const byDay = new Map<string, Partitions[number]>();
+  private async readPartitions(): Promise<PartitionSizes[]> {
+    const byDay = new Map<string, PartitionSizes>();
     for (const { day, parent, bytes } of await this.database.run(LIST_PARTITION_SIZES)) {
       const sizes = byDay.get(day) ?? { day, events: 0, deliveries: 0, attempts: 0 };
       byDay.set(day, { ...sizes, [parent]: bytes });
@@ -181,22 +144,17 @@ export class Overview {
     return [...byDay.values()].sort((one, other) => (one.day < other.day ? 1 : -1));
   }
 
-  private async retention(partitions: Partitions): Promise<InstallationState['retention']> {
+  private async retention(partitions: readonly PartitionSizes[]) {
     const days = await daysKept(this.database.run, this.config.RETENTION_DAYS);
     const nextDay = partitions.at(-1)?.day;
     if (nextDay === undefined) return { days };
-    return {
-      days,
-      nextDay,
-      nextAt: new Date(Date.parse(nextDay) + (days + DAYS_BEYOND) * DAY_MS),
-    };
+    const nextMs = Date.parse(nextDay) + (days + DAYS_BEYOND) * DAY_MS;
+    return { days, nextDay, nextAt: new Date(nextMs) };
   }
 }
 
-function shown(process: Omit<Process, 'inFlight' | 'hold'>): ProcessShown {
-  const { id, version, startedAt, seenAt, isAlive, cpuPercent, memoryBytes } = process;
-  return withoutNulls<ProcessShown>({
-    ...{ id, version, startedAt, seenAt, isAlive },
-    ...{ cpuPercent, memoryBytes },
-  });
+/** What the API shows of every process. One of an earlier version has neither of the last two. */
+function shown({ id, version, startedAt, seenAt, isAlive, cpuPercent, memoryBytes }: Process) {
+  const used = { cpuPercent: cpuPercent ?? undefined, memoryBytes: memoryBytes ?? undefined };
+  return { id, version, startedAt, seenAt, isAlive, ...used };
 }

@@ -15,7 +15,7 @@ CROSS JOIN LATERAL (
 WHERE l.lost > 0`);
 
 /** A subscription that has lost notifications in the last 24 hours. */
-export interface LosingSubscription extends RecentLosses {
+interface LosingSubscription extends RecentLosses {
   webhookId: string;
   accountId: string;
   targetUrl: string;
