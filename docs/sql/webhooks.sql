@@ -1642,8 +1642,8 @@ SELECT id, generation, enabled, w.paused, coalesce(w.hold_until > now(), false) 
     w.pace_waits OR (w.ordered AND w.failing_since IS NOT NULL) AS "paceWaits",
      EXISTS (SELECT FROM replay_parts p WHERE p.account_id = w.account_id AND p.webhook_id = w.id) AS "isBehind"
    FROM webhooks w
-   WHERE account_id = $1 AND (enabled OR NOT $2) AND deleted_at IS NULL
-     AND ($3::bigint IS NULL OR id = $3) AND id > $4
+   WHERE account_id = $1 AND deleted_at IS NULL
+     AND ($2::bigint IS NULL OR id = $2) AND id > $3
    ORDER BY id LIMIT 100;
 
 -- SUM_LOADS

@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { AuditTrail } from '#libs/kernel';
 import {
   type BackgroundTasks,
   type Config,
@@ -24,7 +25,7 @@ import { Statistics } from '../statistics/statistics.js';
 import { PostgresDeliveryStore } from '../deliveries/infrastructure/postgres-delivery.store.js';
 import { PostgresEventReader } from '../events/infrastructure/postgres-event.reader.js';
 import { PostgresEventStore } from '../events/infrastructure/postgres-event.store.js';
-import { PostgresReplayStore } from '../replays/infrastructure/postgres-replay.store.js';
+import { Replays } from '../replays/replays.js';
 import { Retention } from '../retention/retention.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { meterLocks } from '../../../../test/support/locks.js';
@@ -236,17 +237,19 @@ it('takes few locks to redeliver, send and cancel a delivery, and to create a te
 });
 
 it('takes few locks to count, start and carry out a replay of all days, and releases them after each step', async () => {
-  const store = new PostgresReplayStore(transactions);
+  const webhooks = { get: () => Promise.resolve({ enabled: true }) } as unknown as WebhooksService;
+  const audit = { record: () => Promise.resolve() } as unknown as AuditTrail;
+  const replays = new Replays(transactions, webhooks, audit);
   const range = { since: webhook.createdAt, states: ['succeeded', 'cancelled'] } as const;
   const filter = { webhookId: webhook.id, ...range };
   const [days] = withTask((tasks) => new PendingDays(statements, tasks));
   const [, carryOut] = withTask((tasks) => new DeliveryReplayer(tasks, statements, days));
   let replay: unknown;
   const all = await overBound(async () => {
-    expect((await store.count(account, filter)).deliveries).toBe(AGES.length);
-    const id = await transactions.run(() => store.start(account, filter));
+    expect((await replays.count(account, filter)).deliveries).toBe(AGES.length);
+    const id = await replays.start(account, filter);
     await carryOut();
-    replay = await store.find(id!, account);
+    replay = await replays.show(account, id);
   });
   expect(replay).toMatchObject({ state: 'completed', total: AGES.length, replayed: AGES.length });
   expect((await rowsOf(past)).map(({ state }) => state)).toEqual(AGES.map(() => 'pending'));

@@ -124,7 +124,7 @@ export class FakeDeliveryStore extends DeliveryStore {
 }
 
 /** Whether the last attempt had this result. */
-export function hasResult({ status, error }: Partial<Attempt> = {}, asked: string): boolean {
+function hasResult({ status, error }: Partial<Attempt> = {}, asked: string): boolean {
   if (status === undefined) return asked === error || (error !== undefined && asked === 'failed');
   const isFailure = status < 200 || status > 299;
   return (

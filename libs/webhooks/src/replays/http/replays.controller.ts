@@ -15,7 +15,7 @@ import {
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import type { ReplayFilter } from '../domain/replay.js';
-import { ReplaysService } from '../domain/replays.service.js';
+import { Replays } from '../replays.js';
 import { RedeliverRequestDto, ReplayRequestDto, SendRequestDto } from './replay.dto.js';
 import { ReplayView } from './replay.view.js';
 import { StartsSending } from '../../deliveries/http/starts-sending.js';
@@ -32,7 +32,7 @@ interface Asked {
 @Controller('v1')
 @ActAsUser()
 export class ReplaysController {
-  constructor(private readonly replays: ReplaysService) {}
+  constructor(private readonly replays: Replays) {}
 
   @Post('webhooks/:id/replay')
   @StartsSending()

@@ -33,13 +33,13 @@ export interface CountedSubscription extends SendConditions {
 
 /** An account's subscriptions, or one of them, in the order of their ids after `after`. */
 export const SUBSCRIPTIONS = statement<
-  { accountId: string; webhookId: string | undefined; after: string; enabledOnly: boolean },
+  { accountId: string; webhookId: string | undefined; after: string },
   CountedSubscription
 >(
   `SELECT id, generation, enabled, ${SEND_CONDITIONS},
      EXISTS (SELECT FROM replay_parts p WHERE p.account_id = w.account_id AND p.webhook_id = w.id) AS "isBehind"
    FROM webhooks w
-   WHERE account_id = @accountId AND (enabled OR NOT @enabledOnly) AND deleted_at IS NULL
+   WHERE account_id = @accountId AND deleted_at IS NULL
      AND (@webhookId::bigint IS NULL OR id = @webhookId) AND id > @after
    ORDER BY id LIMIT ${SUBSCRIPTIONS_AT_ONCE}`,
 );

@@ -1,20 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from '#libs/runtime';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
-import {
-  aPendingDelivery,
-  aSubscription,
-  anAccount,
-  anApplication,
-} from '../../../../../test/support/rows.js';
-import type { StoredState } from '../../deliveries/domain/delivery.js';
+import { aPendingDelivery, aSubscription, anAccount } from '../../../../../test/support/rows.js';
+import type { StoredState } from '../domain/delivery.js';
 import { DeliveryQueue } from '../../queue/domain/delivery-queue.js';
-import { deliveryStoreContract } from '../../deliveries/domain/delivery-store.contract.js';
-import { replayStoreContract } from '../domain/replay-store.contract.js';
-import { PostgresDeliveryStore } from '../../deliveries/infrastructure/postgres-delivery.store.js';
-import { PostgresReplayStore } from './postgres-replay.store.js';
+import { deliveryStoreContract } from '../domain/delivery-store.contract.js';
+import { PostgresDeliveryStore } from './postgres-delivery.store.js';
 
 /** Leaves every delivery to PostgreSQL. */
 class FullQueue extends DeliveryQueue {
@@ -29,7 +21,6 @@ class FullQueue extends DeliveryQueue {
 let database: TestDatabase;
 let source: DataSource;
 let deliveries: PostgresDeliveryStore;
-let replays: PostgresReplayStore;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -38,7 +29,6 @@ beforeAll(async () => {
   const statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
   const transactions = new TypeOrmTransactions(source, statements);
   deliveries = new PostgresDeliveryStore(transactions, new FullQueue(), new Tracing(), config);
-  replays = new PostgresReplayStore(transactions);
 });
 afterAll(async () => {
   await source.destroy();
@@ -99,43 +89,4 @@ describe('the log of deliveries in PostgreSQL', () =>
     aDelivery,
     attempted,
     reported,
-  }));
-
-describe('replays in PostgreSQL', () =>
-  replayStoreContract({
-    store: () => replays,
-    aSubscription: anAccountWithSubscription,
-    anApplication: (accountId) => anApplication(database, accountId),
-    switchOff,
-    pause: async (id) => {
-      await database.query('UPDATE webhooks SET paused = true WHERE id = $1', [id]);
-    },
-    deliver: async (webhookId, state, { applicationId, statuses = [], event } = {}) => {
-      const id = await aDelivery(webhookId, state);
-      await attempted(id, statuses);
-      await database.query(
-        `WITH d AS (
-           UPDATE deliveries SET event = coalesce($2, event) WHERE id = $1 RETURNING event_id
-         )
-         UPDATE events SET application_id = $3 WHERE id = (SELECT event_id FROM d)`,
-        [id, event ?? null, applicationId ?? null],
-      );
-      // A range ends with the last whole millisecond before the request.
-      await sleep(2);
-    },
-    missedEvent: async (webhookId) => {
-      await database.query(
-        `INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
-         SELECT new_uuid(now(), 1), account_id, event, 'call', now(), now(), '{}'
-         FROM webhooks WHERE id = $1`,
-        [webhookId],
-      );
-      await sleep(2);
-    },
-    complete: async (id) => {
-      await database.query(
-        `UPDATE replays SET state = 'completed', completed_at = now() WHERE id = $1`,
-        [id],
-      );
-    },
   }));
