@@ -327,6 +327,23 @@ describe.each([
   });
 });
 
+it('shows no deliveries as its own that an earlier replay of the same range has restarted', async () => {
+  await deliver(webhookId, 'exhausted');
+  await deliver(webhookId, 'exhausted');
+  const [first, second] = [await start(), await start()];
+  await database.query(
+    `UPDATE deliveries SET state = 'pending', replayed = true, completed_at = NULL, next_attempt_at = now()
+     WHERE webhook_id = $1`,
+    [webhookId],
+  );
+  await database.query('UPDATE replays SET replayed = 2 WHERE id = $1', [first]);
+  await database.query('UPDATE replay_parts SET remaining = 0 WHERE replay_id = $1', [first]);
+  const progress = (id: string) => replays.showProgress(accountId, id);
+  expect(await progress(first)).toMatchObject({ total: 2, replayed: 2, now: 2, waiting: {} });
+  const behind = { total: 2, replayed: 0, now: 0, waiting: { schedule: 2 } };
+  expect(await progress(second)).toMatchObject(behind);
+});
+
 describe('cancelling', () => {
   it('ends a running replay, and is recorded once', async () => {
     const id = await start();

@@ -44,7 +44,7 @@ interface StartedValues {
 }
 
 /** Of a subscription, how many started deliveries are due or in flight, and how many wait for their next attempt. */
-interface Started {
+export interface Started {
   webhookId: string;
   due: number;
   inFlight: number;

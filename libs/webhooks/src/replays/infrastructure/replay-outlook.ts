@@ -13,13 +13,8 @@ import {
   OUTLOOK,
   REPLAYED_SUBSCRIPTIONS,
   type ReplayedSubscription,
+  type Started,
 } from './replay-outlook.statements.js';
-
-interface Started {
-  due: number;
-  inFlight: number;
-  retried: number;
-}
 
 /**
  * What becomes of the deliveries of a replay that have not ended: those that it has not started, and those that it has.
@@ -34,30 +29,42 @@ export async function readOutlook(
   const subscriptions = await run(REPLAYED_SUBSCRIPTIONS, { id, webhookId, accountId });
   const started = await readStarted(run, subscriptions, replay);
   const [hold] = await run(IS_HOLDING);
+  const isHolding = hold?.isHolding === true;
   const outlook: SendOutlook = { now: 0, waiting: {} };
   // A replay starts more than it has counted if more are in its states meanwhile.
-  let left = Math.max(total - replayed, 0);
+  const ofRest = upTo(Math.max(total - replayed, 0));
+  // Others may have started deliveries of its time range, too.
+  const ofStarted = upTo(replayed);
   for (const subscription of subscriptions) {
     const { due = 0, inFlight = 0, retried = 0 } = started.get(subscription.id) ?? {};
-    const remaining = Math.min(subscription.remaining, left);
-    left -= remaining;
-    const isHolding = hold?.isHolding === true;
+    const [flying, tried, later] = [ofStarted(inFlight), ofStarted(due), ofStarted(retried)];
+    const rest = ofRest(subscription.remaining);
     const { isBehind } = subscription;
     const begun = { ...subscription, isBehind: false };
-    addOutlook(outlook, outlookOf(isBehind ? due : due + remaining, begun, isHolding));
-    if (isBehind) addOutlook(outlook, outlookOf(remaining, subscription, isHolding));
-    addOutlook(outlook, { now: inFlight, waiting: retried === 0 ? {} : { schedule: retried } });
+    addOutlook(outlook, outlookOf(isBehind ? tried : tried + rest, begun, isHolding));
+    if (isBehind) addOutlook(outlook, outlookOf(rest, subscription, isHolding));
+    addOutlook(outlook, { now: flying, waiting: later === 0 ? {} : { schedule: later } });
   }
   return outlook;
+}
+
+/** Limits numbers so that their sum is at most `most`. */
+function upTo(most: number): (count: number) => number {
+  let left = most;
+  return (count) => {
+    const taken = Math.min(count, left);
+    left -= taken;
+    return taken;
+  };
 }
 
 async function readStarted(
   run: Run,
   subscriptions: readonly ReplayedSubscription[],
-  { since, until, event, missed }: Replay,
+  { since, until, event, missed, replayed }: Replay,
 ): Promise<Map<string, Started>> {
   const counts = new Map<string, Started>();
-  if (subscriptions.length === 0) return counts;
+  if (subscriptions.length === 0 || replayed === 0) return counts;
   const { deliveries, deliveriesOfAll } = OUTLOOK;
   const values = {
     ...{ event, missed: missed === true, since: since.toISOString(), until: until.toISOString() },
@@ -66,13 +73,16 @@ async function readStarted(
   };
   const days = { first: dayAt(since), last: dayAt(until) };
   for await (const span of newestFirst(run, 'deliveries', DAYS_STARTED, days)) {
-    for (const { webhookId, due, inFlight, retried } of await run(countStarted(span), values)) {
-      const before = counts.get(webhookId) ?? { due: 0, inFlight: 0, retried: 0 };
-      counts.set(webhookId, {
-        due: before.due + due,
-        inFlight: before.inFlight + inFlight,
-        retried: before.retried + retried,
-      });
+    for (const found of await run(countStarted(span), values)) {
+      const { webhookId, due, inFlight, retried } = found;
+      const before = counts.get(webhookId);
+      if (!before) {
+        counts.set(webhookId, found);
+        continue;
+      }
+      before.due += due;
+      before.inFlight += inFlight;
+      before.retried += retried;
     }
   }
   return counts;
