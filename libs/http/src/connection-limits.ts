@@ -16,7 +16,8 @@ export const LIMITS = {
 /** Header lines of a request. Clients and their proxies send at most a third of that. */
 export const MAX_HEADERS = 100;
 
-/** The timeout for a request's headers, from its first byte or the start of the connection. */
+/** The timeout for a request, and for its headers, from its first byte or the start of the connection. */
+const REQUEST_MS = 60_000;
 const HEADERS_MS = 10_000;
 /** How long a connection may be idle between requests. */
 const KEEP_ALIVE_MS = 5_000;
@@ -28,12 +29,12 @@ const KEEP_ALIVE_MS = 5_000;
  */
 export function limitConnections(
   server: Server,
-  config: Config,
+  config: Pick<Config, 'MAX_CONNECTIONS'>,
   isProxy: (address: string) => boolean,
   dropped: () => void,
 ): void {
-  server.requestTimeout = config.REQUEST_TIMEOUT_MS;
-  server.headersTimeout = Math.min(HEADERS_MS, config.REQUEST_TIMEOUT_MS);
+  server.requestTimeout = REQUEST_MS;
+  server.headersTimeout = HEADERS_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   // Node drops further headers, each of which takes many times its bytes of memory, but not the first one that
   // is too many: requestMiddleware refuses the request.

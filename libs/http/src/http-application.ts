@@ -242,7 +242,7 @@ export async function createHttpApplication(
   limitConnections(app.getHttpServer(), config, isProxy, () => dropped.inc());
   // First, because whatever fails after it looks at the client's address.
   if (config.TRUSTED_PROXIES.length > 0) app.use(readForwardedFor);
-  app.use(requestMiddleware(config));
+  app.use(requestMiddleware(config, app.getHttpServer()));
   const tracing = app.get(Tracing);
   if (tracing.enabled) app.use(traceRequests(tracing));
   app.use(app.get(RequestLog).middleware);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { isIP } from 'node:net';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import ipaddr from 'ipaddr.js';
@@ -21,14 +21,18 @@ export function saneRequestId(given: string | string[] | undefined): string {
 /**
  * Runs first for every request: sets its id, the timeout for reading the answer and security headers, and
  * normalises its target.
+ * @param server its timeout for receiving a request is also the one for reading the answer
  */
-export function requestMiddleware(config: Config): RequestHandler {
+export function requestMiddleware(
+  config: Config,
+  server: Pick<Server, 'requestTimeout'>,
+): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const requestId = saneRequestId(request.headers['x-request-id']);
     request.requestId = requestId;
     request.config = config;
     response.setHeader('X-Request-Id', requestId);
-    disconnectStalledReader(response, config.REQUEST_TIMEOUT_MS);
+    disconnectStalledReader(response, server.requestTimeout);
     // With this header Express would answer 304, but published clients expect 200.
     if (isRead(request)) delete request.headers['if-none-match'];
     const ambiguity = ambiguityIn(request);

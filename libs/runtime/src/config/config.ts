@@ -113,11 +113,6 @@ const schema = z.object({
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 4_000)
     .describe('limit of client connections to a process; further ones are dropped')
     .meta(SERVERS),
-  REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000, 60_000)
-    .describe(
-      'timeout for receiving a whole request (its headers: 10 s), and for an answer that is not read',
-    )
-    .meta(SERVERS),
   NODE_ENV: z
     .string()
     .default('development')
