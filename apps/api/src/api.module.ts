@@ -21,7 +21,7 @@ export class ApiModule {
         QueueModule.withShards(config.QUEUE_SHARDS),
         // First, because the router tries routes in order, and events are the most frequent requests.
         EventsHttpModule,
-        HealthModule.forProcess({ readyWithoutRedis: true, behindProxy: true }),
+        HealthModule,
         IdentityHttpModule,
         ApplicationsHttpModule,
         WebhooksHttpModule,

@@ -19,7 +19,7 @@ export class WorkerModule {
       imports: [
         RuntimeModule.forProcess('worker', config),
         HttpModule,
-        HealthModule.forProcess({ readyWithoutRedis: false, behindProxy: false }),
+        HealthModule,
         PartitionsModule,
         QueueModule.withShards(config.QUEUE_SHARDS),
         SendingModule,

@@ -15,6 +15,7 @@ import {
   HostResources,
   Log,
   Processes,
+  PROCESS_NAME,
   PostgresHosts,
   RedisHealth,
   SecretsModule,
@@ -26,20 +27,6 @@ import { Public } from './access.js';
 import { type Answer, answer } from './answer.js';
 import { describeRoutes } from './openapi/describe.js';
 import { choice, named, object, optional, text } from './openapi/schema.js';
-
-/** When a process counts as ready. */
-export interface Readiness {
-  /** Whether it is ready without Redis. */
-  readyWithoutRedis: boolean;
-  /**
-   * Whether it receives requests through a proxy. If so, after SIGTERM it is no longer ready, but accepts
-   * requests for another `SHUTDOWN_DELAY_MS`.
-   */
-  behindProxy: boolean;
-}
-
-/** Injection token of the {@link Readiness}. */
-const READINESS = Symbol('Readiness');
 
 const PROBE_TIMEOUT_MS = 2_000;
 /** Most requests that wait for a probe: each takes memory until its answer, also after its client has left. */
@@ -53,13 +40,16 @@ interface Probed {
 
 type Stores = [postgres: Probed, redis: Probed];
 
-/** Delays the shutdown of a process after the signal. */
+/**
+ * Delays the shutdown of an API after the signal: it is no longer ready, but accepts requests for another
+ * `SHUTDOWN_DELAY_MS`.
+ */
 @Injectable()
 export class Shutdown implements BeforeApplicationShutdown {
   hasBegun = false;
 
   constructor(
-    @Inject(READINESS) private readonly readiness: Readiness,
+    @Inject(PROCESS_NAME) private readonly name: string,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -69,7 +59,7 @@ export class Shutdown implements BeforeApplicationShutdown {
    */
   async beforeApplicationShutdown(): Promise<void> {
     this.hasBegun = true;
-    if (this.readiness.behindProxy) await sleep(this.config.SHUTDOWN_DELAY_MS);
+    if (this.name === 'api') await sleep(this.config.SHUTDOWN_DELAY_MS);
   }
 }
 
@@ -89,7 +79,7 @@ export class HealthController {
     private readonly processes: Processes,
     private readonly shutdown: Shutdown,
     private readonly log: Log,
-    @Inject(READINESS) private readonly readiness: Readiness,
+    @Inject(PROCESS_NAME) private readonly name: string,
     private readonly hosts: PostgresHosts,
     private readonly secrets: SecretBox,
   ) {}
@@ -101,7 +91,7 @@ export class HealthController {
   }
 
   /**
-   * Reports PostgreSQL and Redis, and whether the process should receive requests. A lack of resources does not
+   * Reports PostgreSQL and Redis, and whether the process should receive requests. An API needs no Redis. A lack of resources does not
    * change that: the ports to a single target may be used up while calls to all others succeed. Nor does a hold: a
    * restart would not help.
    */
@@ -115,8 +105,7 @@ export class HealthController {
       this.hosts.conflict,
       missingKey && `SECRETS_KEYS has no key "${missingKey}", which stored secrets need`,
     ].filter((reason) => reason !== undefined);
-    const ready =
-      postgres && (redis || this.readiness.readyWithoutRedis) && !this.shutdown.hasBegun;
+    const ready = postgres && (redis || this.name === 'api') && !this.shutdown.hasBegun;
     const { shortage } = this.host;
     const { hold } = this.processes;
     const body = {
@@ -178,17 +167,8 @@ async function outcomeOf(probe: Promise<void>): Promise<Probed> {
 }
 
 /** `/health/live` and `/health/ready`, without credentials. */
-@Module({})
-export class HealthModule {
-  static forProcess(readiness: Readiness) {
-    return {
-      module: HealthModule,
-      imports: [SecretsModule],
-      controllers: [HealthController],
-      providers: [Shutdown, { provide: READINESS, useValue: readiness }],
-    };
-  }
-}
+@Module({ imports: [SecretsModule], controllers: [HealthController], providers: [Shutdown] })
+export class HealthModule {}
 
 const upOrDown = (description: string) => choice(description, ['up', 'down']);
 

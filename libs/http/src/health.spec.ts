@@ -29,15 +29,14 @@ beforeEach(() => {
   processes = { hold: undefined };
   hosts = { conflict: undefined };
   secrets = { missingKey: undefined };
-  const readiness = { readyWithoutRedis: true, behindProxy: false };
   health = new HealthController(
     { check: postgres } as unknown as Database,
     { check: redis },
     host as HostResources,
     processes as Processes,
-    new Shutdown(readiness, {} as Config),
+    new Shutdown('api', {} as Config),
     { error } as unknown as Log,
-    readiness,
+    'api',
     hosts as PostgresHosts,
     secrets as SecretBox,
   );

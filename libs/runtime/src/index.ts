@@ -48,7 +48,7 @@ export { TypeOrmTransactions } from './database/typeorm-transactions.js';
 export { HostResources, keptConnections, warnOfFewFiles } from './host-resources.js';
 export { IdempotencyKeys, type KeyedRequest } from './idempotency-keys.js';
 export { FailureLog } from './logging/failure-log.js';
-export { Log, NestLog, OutageLog } from './logging/log.js';
+export { Log, NestLog, OutageLog, PROCESS_NAME } from './logging/log.js';
 export { PROCESS_ID, VERSION } from './process-identity.js';
 export { ALL_WORKERS_HOLD, type HoldShown, type Process, Processes } from './processes.js';
 export {

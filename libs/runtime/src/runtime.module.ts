@@ -58,7 +58,7 @@ export class RuntimeModule {
         { provide: Transactions, useExisting: TypeOrmTransactions },
         ...SERVICES,
       ],
-      exports: [CONFIG, Tracing, Transactions, PostgresHosts, ...SERVICES],
+      exports: [CONFIG, PROCESS_NAME, Tracing, Transactions, PostgresHosts, ...SERVICES],
     };
   }
 }
