@@ -126,8 +126,9 @@ function refuseProduction({ databaseUrl }) {
 /** The numbers of processes, in words. @param {NodeJS.ProcessEnv} env */
 async function processesOf(env) {
   /** @type {typeof import('../libs/runtime/src/config/config.js')} */
-  const { readProcesses } = await import(join(ROOT, CONFIG));
-  const { API_PROCESSES: apis, WORKER_PROCESSES: workers } = readProcesses(env);
+  const { readSettings } = await import(join(ROOT, CONFIG));
+  const names = /** @type {const} */ (['API_PROCESSES', 'WORKER_PROCESSES']);
+  const { API_PROCESSES: apis, WORKER_PROCESSES: workers } = readSettings(names, env);
   const of = (/** @type {number} */ count, /** @type {string} */ kind) =>
     count > 1 ? `${count} ${kind} processes` : `the ${kind}`;
   return `${of(apis, 'API')} and ${of(workers, 'worker')}`;

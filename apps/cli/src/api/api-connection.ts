@@ -180,8 +180,8 @@ export function givenUrl(option: string, text: string, command: Command): URL {
 }
 
 async function apiOfThisMachine(): Promise<URL> {
-  const { readApiAddress } = await import('#libs/runtime/config');
-  const { HOST, PORT } = readApiAddress();
+  const { readSettings } = await import('#libs/runtime/config');
+  const { HOST, PORT } = readSettings(['HOST', 'PORT']);
   // The wildcard address works only for listening.
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;
   return new URL(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}`);

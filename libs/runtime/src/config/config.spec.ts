@@ -9,7 +9,7 @@ import { processesFor } from './config-values.js';
 import {
   configJsonSchema,
   InvalidConfigError,
-  readApiAddress,
+  readSettings,
   readConfig,
   readConfigOf,
   settingsOf,
@@ -464,7 +464,7 @@ describe('readConfig', () => {
     });
 
     it('are not read for programs that need other variables', () => {
-      const { HOST } = readApiAddress({ DATABASE_URL_FILE: '/nowhere' });
+      const { HOST } = readSettings(['HOST', 'PORT'], { DATABASE_URL_FILE: '/nowhere' });
       expect(HOST).toBe('0.0.0.0');
     });
 
@@ -521,15 +521,15 @@ describe('readConfig', () => {
   });
 });
 
-describe('readApiAddress', () => {
+describe('readSettings', () => {
   it('requires no other variable', () => {
-    expect(readApiAddress({ PORT: '41000', LOG_LEVEL: 'x' })).toEqual({
+    expect(readSettings(['HOST', 'PORT'], { PORT: '41000', LOG_LEVEL: 'x' })).toEqual({
       HOST: '0.0.0.0',
       PORT: 41_000,
     });
   });
 
   it('names the invalid variable', () => {
-    expect(() => readApiAddress({ PORT: 'x' })).toThrow(/^configuration: PORT: /);
+    expect(() => readSettings(['PORT'], { PORT: 'x' })).toThrow(/^configuration: PORT: /);
   });
 });

@@ -200,28 +200,20 @@ export function settingsOf(program: Program): string[] {
 }
 
 /**
- * Reads the numbers of API and worker processes, for programs that start them.
+ * Reads only these settings, for programs that start or call the processes of this machine.
  * @throws InvalidConfigError
  */
-export function readProcesses(
+export function readSettings<Name extends keyof Config>(
+  names: readonly Name[],
   environment: Environment = process.env,
-): Pick<Config, 'API_PROCESSES' | 'WORKER_PROCESSES'> {
-  return parse(schema.pick({ API_PROCESSES: true, WORKER_PROCESSES: true }), environment);
+): Pick<Config, Name> {
+  const only = z.object(Object.fromEntries(names.map((name) => [name, schema.shape[name]])));
+  return parse(only, environment) as unknown as Pick<Config, Name>;
 }
 
 /** The variables as JSON Schema, each as written in the environment. For documentation. */
 export function configJsonSchema(): z.core.JSONSchema.ObjectSchema {
   return z.toJSONSchema(schema, { io: 'input' }) as z.core.JSONSchema.ObjectSchema;
-}
-
-/**
- * Reads the address that this machine's API listens on, for programs that only call it.
- * @throws InvalidConfigError
- */
-export function readApiAddress(
-  environment: Environment = process.env,
-): Pick<Config, 'HOST' | 'PORT'> {
-  return parse(schema.pick({ HOST: true, PORT: true }), environment);
 }
 
 function parse<Shape extends z.ZodRawShape>(
