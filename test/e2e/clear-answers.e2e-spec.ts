@@ -271,7 +271,7 @@ describe('a refusal names the fault of the request', () => {
     ['W/"1"', 'If-Match has a weak tag, which never matches: '],
     ['"1-gzip"', 'If-Match has a tag that no answer has: '],
     ['1', 'If-Match must have tags in quotes: '],
-    ['"7"', 'The resource was changed since the version that If-Match names.'],
+    ['"7"', 'The resource has changed since the version that If-Match names.'],
   ])('If-Match: %s', async (tag, says) => {
     const path = await demo.aSubscription();
     const call = { headers: { 'if-match': tag } };

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { DomainError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { ignoreFurtherRequests } from './connection-close.js';
 import { limitUnauthenticated, noteAnswered, noteRequest } from './unauthenticated-connections.js';
@@ -21,6 +22,12 @@ const REQUEST_MS = 60_000;
 const HEADERS_MS = 10_000;
 /** How long a connection may be idle between requests. */
 const KEEP_ALIVE_MS = 5_000;
+
+/** The answer to a request that is not complete within its timeout. */
+export function timeoutError(): DomainError {
+  const message = 'The whole request did not arrive in time.';
+  return new DomainError('request_timeout', 'request_timeout', message);
+}
 
 /**
  * Limits the resources that slow or many clients can occupy.

@@ -72,7 +72,7 @@ describe('the reason of a refusal', () => {
     'is a change for the tag of another version, %s',
     (header) => {
       expect(reason(header)).toBe(
-        'The resource was changed since the version that If-Match names.',
+        'The resource has changed since the version that If-Match names.',
       );
     },
   );

@@ -29,6 +29,7 @@ import {
   limitConnections,
   limitPipeline,
   LIMITS,
+  timeoutError,
 } from './connection-limits.js';
 import { leaveContinueToRoutes, messagesFor } from './http-messages.js';
 import { corsFor } from './browsers.js';
@@ -149,11 +150,6 @@ function leaveToHandler(socket: Socket, reason?: DomainError): boolean {
   response.shouldKeepAlive = false;
   breakBody(response.req, reason);
   return true;
-}
-
-function timeoutError(): DomainError {
-  const message = 'The request did not come in whole in time.';
-  return new DomainError('request_timeout', 'request_timeout', message);
 }
 
 /** After the event loop was blocked, timers run before the data that has arrived meanwhile is read. */

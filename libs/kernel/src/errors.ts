@@ -70,7 +70,7 @@ export class ForbiddenError extends DomainError {
 
 /** The `If-Match` header of the request names a different version from the stored one. */
 export class PreconditionFailedError extends DomainError {
-  constructor(message = 'The resource was changed since the version that If-Match names.') {
+  constructor(message = 'The resource has changed since the version that If-Match names.') {
     super('precondition_failed', 'precondition_failed', message);
   }
 }

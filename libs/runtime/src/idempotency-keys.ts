@@ -61,7 +61,7 @@ export class IdempotencyKeyInUseError extends DomainError {
     super(
       'conflict',
       'idempotency_key_in_use',
-      'A request with this Idempotency-Key is still under way.',
+      'A request with this Idempotency-Key is still in progress.',
     );
   }
 }

@@ -46,7 +46,12 @@ export { waitForSchema, type WaitsFor } from './database/schema-gate.js';
 export { textArray } from './database/text-array.js';
 export { TypeOrmTransactions } from './database/typeorm-transactions.js';
 export { HostResources, keptConnections, warnOfFewFiles } from './host-resources.js';
-export { IdempotencyKeys, type KeyedRequest } from './idempotency-keys.js';
+export {
+  IdempotencyKeyInUseError,
+  IdempotencyKeyReusedError,
+  IdempotencyKeys,
+  type KeyedRequest,
+} from './idempotency-keys.js';
 export { FailureLog } from './logging/failure-log.js';
 export { Log, NestLog, OutageLog, PROCESS_NAME } from './logging/log.js';
 export { PROCESS_ID, VERSION } from './process-identity.js';

@@ -1,4 +1,15 @@
-import type { DomainError, ErrorKind, FieldCode } from '#libs/kernel';
+import {
+  type DomainError,
+  type ErrorKind,
+  type FieldCode,
+  ForbiddenError,
+  InternalError,
+  NotFoundError,
+  PreconditionFailedError,
+  UnavailableError,
+} from '#libs/kernel';
+import { IdempotencyKeyInUseError, IdempotencyKeyReusedError } from '#libs/runtime';
+import { timeoutError } from '../connection-limits.js';
 import { STATUS_OF, TITLE_OF } from '../problem.js';
 import {
   arrayOf,
@@ -51,38 +62,29 @@ const COMMON = {
     when: 'The request has no valid credentials.',
     says: 'Credentials are required (HTTP Basic).',
   },
-  forbidden: {
-    kind: 'forbidden',
-    when: "The caller's role is not sufficient.",
-    says: 'This needs a user of the role platform.',
-  },
-  not_found: {
-    kind: 'not_found',
-    when: 'The path or the resource does not exist for the caller.',
-    says: 'There is no such resource.',
-  },
+  forbidden: describeError(new ForbiddenError(), "The caller's role is not sufficient."),
+  not_found: describeError(
+    new NotFoundError(),
+    'The path or the resource does not exist for the caller.',
+  ),
   method_not_allowed: {
     kind: 'method_not_allowed',
     when: 'The path exists, but not with this method.',
     says: 'The method PATCH is not allowed here. Allowed: DELETE, GET, HEAD, PUT.',
   },
-  idempotency_key_in_use: {
-    kind: 'conflict',
-    when: 'A request with the same `Idempotency-Key` is still in progress.',
-    says: 'A request with this Idempotency-Key is still under way.',
-  },
-  idempotency_key_reused: {
-    kind: 'unprocessable',
-    when: 'The `Idempotency-Key` was used for another request in the last 24 hours.',
-    says: 'The Idempotency-Key was used for another request in the last 24 hours.',
-  },
-  precondition_failed: {
-    kind: 'precondition_failed',
-    when:
-      'The resource has changed since the version that `If-Match` names, `If-Match` has a tag that no ' +
+  idempotency_key_in_use: describeError(
+    new IdempotencyKeyInUseError(),
+    'A request with the same `Idempotency-Key` is still in progress.',
+  ),
+  idempotency_key_reused: describeError(
+    new IdempotencyKeyReusedError(),
+    'The `Idempotency-Key` was used for another request in the last 24 hours.',
+  ),
+  precondition_failed: describeError(
+    new PreconditionFailedError(),
+    'The resource has changed since the version that `If-Match` names, `If-Match` has a tag that no ' +
       'answer has, such as a weak one, or the resource exists and the request has `If-None-Match: *`.',
-    says: 'The resource was changed since the version that If-Match names.',
-  },
+  ),
   body_too_large: {
     kind: 'too_large',
     when: 'The body is too large, after decompression if it is compressed.',
@@ -93,11 +95,10 @@ const COMMON = {
     when: 'The `Content-Type` is not `application/json`, or the `Content-Encoding` is unknown.',
     says: 'The header Content-Type must be application/json.',
   },
-  request_timeout: {
-    kind: 'request_timeout',
-    when: 'The whole request did not arrive in time; the connection is closed.',
-    says: 'The request did not come in whole in time.',
-  },
+  request_timeout: describeError(
+    timeoutError(),
+    'The whole request did not arrive in time; the connection is closed.',
+  ),
   rate_limited: {
     kind: 'rate_limited',
     when:
@@ -105,18 +106,11 @@ const COMMON = {
       'with one or any username, have failed from one address. `Retry-After` says when to retry.',
     says: 'The account may make 600 requests in 60 seconds.',
   },
-  unavailable: {
-    kind: 'unavailable',
-    when:
-      'A store is unavailable, or the service is overloaded. Either nothing was changed, or that is ' +
-      'unknown.',
-    says: 'The service cannot reach its database now.',
-  },
-  internal_error: {
-    kind: 'internal',
-    when: 'The service has failed unexpectedly.',
-    says: 'Something went wrong on our side.',
-  },
+  unavailable: describeError(
+    new UnavailableError(),
+    'A store is unavailable, or the service is overloaded. Either nothing was changed, or that is unknown.',
+  ),
+  internal_error: describeError(new InternalError(), 'The service has failed unexpectedly.'),
 } satisfies Record<string, ErrorDescription>;
 
 export type CommonCode = keyof typeof COMMON;
