@@ -21,7 +21,6 @@ import {
   NestLog,
   type StartLog,
   STOP_SIGNALS,
-  Tracing,
 } from '#libs/runtime';
 import {
   currentAnswerOf,
@@ -41,7 +40,7 @@ import { ProblemFilter, Refusals } from './problem.filter.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { parseQuery } from './query.js';
 import { breakBody } from './read-body.js';
-import { RequestLog, RequestMetrics, traceRequests } from './request-telemetry.js';
+import { RequestTelemetry } from './request-telemetry.js';
 
 /** Enough for a busy proxy to use each of its idle connections once more. */
 const MOST_IDLE_MS = 500;
@@ -239,10 +238,7 @@ export async function createHttpApplication(
   // First, because whatever fails after it looks at the client's address.
   if (config.TRUSTED_PROXIES.length > 0) app.use(readForwardedFor);
   app.use(requestMiddleware(config, app.getHttpServer()));
-  const tracing = app.get(Tracing);
-  if (tracing.enabled) app.use(traceRequests(tracing));
-  app.use(app.get(RequestLog).middleware);
-  if (config.METRICS_PORT > 0) app.use(app.get(RequestMetrics).middleware);
+  app.use(app.get(RequestTelemetry).middleware);
   if (config.CORS_ORIGINS.length > 0) app.enableCors(corsFor(config.CORS_ORIGINS));
   app.useGlobalFilters(app.get(ProblemFilter));
   // After an orderly shutdown the exit code is 0, not the signal's.
@@ -253,7 +249,7 @@ export async function createHttpApplication(
 /** The providers that `createHttpApplication` needs. */
 @Global()
 @Module({
-  providers: [InFlight, ProblemFilter, Refusals, RequestLog, RequestMetrics, MetricsServer],
-  exports: [InFlight, ProblemFilter, RequestLog, RequestMetrics],
+  providers: [InFlight, ProblemFilter, Refusals, RequestTelemetry, MetricsServer],
+  exports: [InFlight, ProblemFilter, RequestTelemetry],
 })
 export class HttpModule {}
