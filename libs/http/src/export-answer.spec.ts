@@ -64,7 +64,7 @@ it.each([
 });
 
 it('writes each row as a line of JSON, with text as it was sent but for line breaks', () => {
-  const { header, line } = exportFormatOf('application/x-ndjson', VIEW);
+  const { header, text: line } = exportFormatOf('application/x-ndjson', VIEW);
   expect(header).toBe('');
   const data = '{"n": 1.0,\r\n "n":\t2, "é": "\\u00e9\\n"}';
   const text = line({ id: 'a', count: 1, data }, href);
@@ -72,7 +72,7 @@ it('writes each row as a line of JSON, with text as it was sent but for line bre
 });
 
 it('writes CSV with a column for each member, also of objects', () => {
-  const { header, line } = exportFormatOf('text/csv', VIEW);
+  const { header, text: line } = exportFormatOf('text/csv', VIEW);
   expect(header).toBe('id,name,at,count,last.status,last.error,fields,data\r\n');
   expect(exportFormatOf('text/csv', VIEW.without('data')).header).toBe(
     'id,name,at,count,last.status,last.error,fields\r\n',
@@ -121,7 +121,7 @@ it.each([
   ['a;＝1', `"a;'＝1"`],
   ['a, =1', '"a, =1"'],
 ])('writes %j as the cell %j', (name, cell) => {
-  const { line } = exportFormatOf('text/csv', VIEW);
+  const { text: line } = exportFormatOf('text/csv', VIEW);
   expect(line({ id: 'a', name, count: 1 }, href)).toBe(`a,${cell},,1,,,,\r\n`);
 });
 
@@ -136,7 +136,7 @@ it.each([
   ['a semicolon', ';'],
   ['a tab', '\t'],
 ])('has no formula for a reader that splits at %s', (_, separator) => {
-  const { line } = exportFormatOf('text/csv', VIEW);
+  const { text: line } = exportFormatOf('text/csv', VIEW);
   const pieces = ['x', ' ', '"', ';', '\t', '\r\n', ',', "'"];
   const names = pieces.flatMap((one) =>
     pieces.flatMap((two) => pieces.map((three) => one + two + three)),
@@ -155,7 +155,7 @@ it.each([
 });
 
 it('changes no value of the data', () => {
-  const { line } = exportFormatOf('text/csv', VIEW);
+  const { text: line } = exportFormatOf('text/csv', VIEW);
   const data = '{"from": "x;=cmd|y; ＝\\";+\\";@", "a;-": [-1,\n-2], ";": -3}';
   const text = line({ id: 'a', count: 1, data }, href);
   const cell = text.slice('a,,,1,,,,"'.length, -'"\r\n'.length).replaceAll('""', '"');
@@ -166,7 +166,7 @@ it('changes no value of the data', () => {
 });
 
 it('leaves a negative number a number', () => {
-  const { line } = exportFormatOf('text/csv', VIEW);
+  const { text: line } = exportFormatOf('text/csv', VIEW);
   expect(line({ id: 'a', count: -1 }, href)).toBe('a,,,-1,,,,\r\n');
 });
 

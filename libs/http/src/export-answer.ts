@@ -10,7 +10,7 @@ export interface ExportFormat<Row> {
   extension: string;
   /** What comes before the first row. */
   header: string;
-  line: (row: Row, href: HrefBuilder) => string;
+  text: (row: Row, href: HrefBuilder) => string;
 }
 
 /** The types of a list besides JSON. */
@@ -65,7 +65,7 @@ function ndjsonOf<Row>(view: View<Row>): ExportFormat<Row> {
     contentType: 'application/x-ndjson',
     extension: 'ndjson',
     header: '',
-    line: (row, href) => `${view.text(row, href).replaceAll(/[\r\n]/g, ' ')}\n`,
+    text: (row, href) => `${view.text(row, href).replaceAll(/[\r\n]/g, ' ')}\n`,
   };
 }
 
@@ -76,7 +76,7 @@ function csvOf<Row>(view: View<Row>): ExportFormat<Row> {
     contentType: CSV,
     extension: 'csv',
     header: lineOf(columns.map((path) => path.join('.'))),
-    line: (row, href) => {
+    text: (row, href) => {
       const shown = view.show(row, href);
       return lineOf(columns.map((path) => cellOf(memberOf(shown, path))));
     },

@@ -4,17 +4,13 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { type Page, timeOfId } from '#libs/kernel';
 import { Answer, answerJson, startJson } from './answer.js';
-import { exportFormatOf, exportTypeOf, type ExportFormat } from './export-answer.js';
-import { chunksOf, ListReader, sizeOf, type Source } from './list-reader.js';
+import { type ExportFormat, exportFormatOf, exportTypeOf } from './export-answer.js';
+import { chunksOf, ListReader, type ReadRows, sizeOf } from './list-reader.js';
 import { hrefBuilder, pathOf } from './request.js';
 import type { View } from './view.js';
 
 /** Longer answers are streamed. */
 const WHOLE_BYTES = 256 << 10;
-/** A {@link Source} of JSON. */
-interface ViewedSource<Row> extends Pick<Source<Row>, 'read'> {
-  view: View<Row>;
-}
 
 /**
  * Answers with JSON text that is generated in pieces as the client reads it. A short text is sent whole; of a
@@ -65,8 +61,10 @@ async function sendPieces(
 }
 
 /** A list inside another resource. */
-interface NestedList<Row> extends ViewedSource<Row> {
+interface NestedList<Row> {
   name: string;
+  read: ReadRows<Row>;
+  view: View<Row>;
   /** The id after which it begins. */
   after?: string;
   /** How many rows it has at most. */
@@ -89,12 +87,11 @@ export function shownWithList<Row, Inner extends { id: string }>(
 
 async function* piecesOf<Row extends { id: string }>(
   text: string,
-  { name, others, view, ...list }: NestedList<Row>,
+  { name, others, read, view, ...span }: NestedList<Row>,
   request: Request,
 ): AsyncGenerator<string> {
   yield `${text.slice(0, -1)},"${name}":`;
-  const { read } = list;
-  yield* joined(chunksOf(new ListReader(request, { read, text: textOf(view) }), list));
+  yield* joined(chunksOf(new ListReader(request, read, view), span));
   yield others ? `,${JSON.stringify(others).slice(1)}` : '}';
 }
 
@@ -104,10 +101,12 @@ async function* piecesOf<Row extends { id: string }>(
  */
 export function listed<Row extends { id: string }>(
   page: Partial<Page>,
-  read: Source<Row>['read'],
+  read: ReadRows<Row>,
   view: View<Row>,
 ): Answer {
-  return new Answer((request, response) => answerList(request, response, page, { read, view }));
+  return new Answer((request, response) =>
+    answerList(new ListReader(request, read, view), request, response, page),
+  );
 }
 
 /**
@@ -116,41 +115,35 @@ export function listed<Row extends { id: string }>(
  */
 export function listedOrExported<Row extends { id: string }>(
   page: Page,
-  read: Source<Row>['read'],
+  read: ReadRows<Row>,
   view: View<Row>,
   name: string,
 ): Answer {
   return new Answer((request, response) => {
     response.vary('Accept');
     const type = exportTypeOf(request);
-    if (type === undefined) return answerList(request, response, page, { read, view });
-    return answerExport(request, response, page, {
-      read,
-      name,
-      format: exportFormatOf(type, view),
-    });
+    if (type === undefined) {
+      return answerList(new ListReader(request, read, view), request, response, page);
+    }
+    const format = exportFormatOf(type, view);
+    return answerExport(request, response, page, { read, name, format });
   });
 }
 
-const textOf =
-  <Row>(view: View<Row>): Source<Row>['text'] =>
-  (row, href) =>
-    view.text(row, href);
-
 function answerList<Row extends { id: string }>(
+  list: ListReader<Row>,
   request: Request,
   response: Response,
   { limit, after }: Partial<Page>,
-  { read, view }: ViewedSource<Row>,
 ): Promise<void> {
-  const list = new ListReader(request, { read, text: textOf(view) });
   return limit === undefined
     ? answerPieces(request, response, joined(chunksOf(list, { after })))
     : answerPage(list, request, response, { limit, after });
 }
 
 /** An exported list, and the name of its file. */
-interface Exported<Row> extends Pick<Source<Row>, 'read'> {
+interface Exported<Row> {
+  read: ReadRows<Row>;
   name: string;
   format: ExportFormat<Row>;
 }
@@ -161,7 +154,7 @@ async function answerExport<Row extends { id: string }>(
   { limit, after }: Page,
   { read, name, format }: Exported<Row>,
 ): Promise<void> {
-  const list = new ListReader(request, { read, text: format.line });
+  const list = new ListReader(request, read, format);
   const lines = linesOf(format.header, chunksOf(list, { after, most: limit }), response);
   // Nothing is sent before the first rows are read, so that a failure can still become an error answer. Then the head
   // is sent even without a row, so that a client knows that a long search has begun.

@@ -13,8 +13,8 @@ it('lets the event loop go on while it formats a list', async () => {
   });
   const turnOf: number[] = [];
   const rows = Array.from({ length: 20 }, (_, index) => ({ id: String(index) }));
-  const list = new ListReader<{ id: string }>({ config } as Request, {
-    read: () => Promise.resolve(rows),
+  const read = () => Promise.resolve(rows);
+  const list = new ListReader<{ id: string }>({ config } as Request, read, {
     text: () => {
       turnOf.push(turns);
       // Longer than half of a slice.

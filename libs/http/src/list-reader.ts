@@ -9,9 +9,10 @@ const CHUNK_BYTES = 128 << 10;
 const FIRST_ROWS = 20;
 const MAX_ROWS = 150;
 
-/** Reads the rows of a list and formats them. */
-export interface Source<Row> {
-  read: (page: Page) => Promise<Row[] | Found<Row>>;
+export type ReadRows<Row> = (page: Page) => Promise<Row[] | Found<Row>>;
+
+/** How a row becomes text, such as a `View`. */
+interface Format<Row> {
   text: (row: Row, href: HrefBuilder) => string;
 }
 
@@ -32,7 +33,8 @@ export class ListReader<Row extends { id: string }> {
 
   constructor(
     private readonly request: Request,
-    private readonly source: Source<Row>,
+    private readonly rowsOf: ReadRows<Row>,
+    private readonly format: Format<Row>,
   ) {
     this.href = hrefBuilder(request);
   }
@@ -43,7 +45,7 @@ export class ListReader<Row extends { id: string }> {
     // One extra row shows whether there is more.
     const page = { limit: wanted + 1, ...(after !== undefined && { after }) };
     const read = async (): Promise<Chunk> => {
-      const found = await this.source.read(page);
+      const found = await this.rowsOf(page);
       const { accountId = '' } = this.request;
       const rows = Array.isArray(found) ? { rows: found } : found;
       return await inSlices(accountId, this.chunkOf(rows, wanted));
@@ -65,7 +67,7 @@ export class ListReader<Row extends { id: string }> {
     const chunk: Chunk = { ids: [], texts: [], isCutShort: false };
     let bytes = 0;
     for (const row of rows.slice(0, wanted)) {
-      const text = this.source.text(row, this.href);
+      const text = this.format.text(row, this.href);
       chunk.ids.push(row.id);
       chunk.texts.push(text);
       bytes += Buffer.byteLength(text);
