@@ -31,11 +31,7 @@ export function jsonText(object: object): string {
  * repeated keys and escapes stay as they were written. The text must have passed `JSON.parse`.
  */
 export function rawMember(json: string, name: string): string | undefined {
-  let found: string | undefined;
-  eachMember(json, (key, text) => {
-    if (key === name) found = text;
-  });
-  return found;
+  return rawMembers(json).get(name);
 }
 
 /** The raw texts of the elements of a JSON array, which must have passed `JSON.parse`. */
@@ -62,7 +58,11 @@ export function rawElements(json: string): string[] {
  */
 export function rawMembers(json: string): Map<string, string> {
   const members = new Map<string, string>();
-  eachMember(json, (name, text) => members.set(name, text));
+  const cursor = new MemberCursor(json);
+  for (let at = skipBlanks(json, 0) + 1; cursor.next(at);) {
+    at = valueEnd(json, cursor.start);
+    members.set(cursor.name, json.slice(cursor.start, at));
+  }
   return members;
 }
 
@@ -94,15 +94,6 @@ export class MemberCursor {
     at = skipBlanks(json, end);
     this.start = json.charCodeAt(at) === COLON ? skipBlanks(json, at + 1) : at;
     return true;
-  }
-}
-
-/** Visits the raw texts of the members of a JSON object in their order. */
-function eachMember(json: string, visit: (name: string, text: string) => void): void {
-  const cursor = new MemberCursor(json);
-  for (let at = skipBlanks(json, 0) + 1; cursor.next(at);) {
-    at = valueEnd(json, cursor.start);
-    visit(cursor.name, json.slice(cursor.start, at));
   }
 }
 
