@@ -37,7 +37,7 @@ import { InFlight } from './in-flight.js';
 import { closeLingering, closeOrderly, isEnding, linger } from './connection-close.js';
 import { Answer, answerJson } from './answer.js';
 import { ProblemFilter, Refusals } from './problem.filter.js';
-import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
+import { malformed, PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { parseQuery } from './query.js';
 import { breakBody } from './read-body.js';
 import { RequestTelemetry } from './request-telemetry.js';
@@ -129,7 +129,7 @@ function refuseMalformedRequests(server: Server): void {
       error.code === 'HPE_HEADER_OVERFLOW'
         ? `The target and the headers of the request must have at most ${String(LIMITS.maxHeaderSize)} bytes in all.`
         : 'The request is not valid HTTP.';
-    refuse(socket, '', new DomainError('malformed', 'malformed_json', message));
+    refuse(socket, '', malformed(message));
   });
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     // Node has removed its own listeners.

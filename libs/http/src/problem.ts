@@ -1,4 +1,4 @@
-import { type DomainError, type ErrorKind, ValidationError } from '#libs/kernel';
+import { DomainError, type ErrorKind, ValidationError } from '#libs/kernel';
 
 /** The status of each kind of error. Without a default, a new kind needs a status to compile. */
 export const STATUS_OF: Record<ErrorKind, number> = {
@@ -37,6 +37,11 @@ export const TITLE_OF: Record<ErrorKind, string> = {
   internal: 'Internal Server Error',
   unavailable: 'Service Unavailable',
 };
+
+/** The request is not HTTP, or its body is not JSON. */
+export function malformed(message: string): DomainError {
+  return new DomainError('malformed', 'malformed_json', message);
+}
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 

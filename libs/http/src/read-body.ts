@@ -6,6 +6,7 @@ import type { Request, Response } from 'express';
 import { DomainError, ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { isWaiting, sendContinue } from './http-messages.js';
+import { malformed } from './problem.js';
 import { configOf } from './request.js';
 
 /** What limits the size of a body: a setting or, for logins, a number of bytes. */
@@ -94,11 +95,11 @@ export function isJson({ headers }: Request): boolean {
 
 function requireJsonType(request: Request): void {
   if (isJson(request)) return;
-  throw new DomainError(
-    'unsupported_media_type',
-    'unsupported_media_type',
-    'The header Content-Type must be application/json.',
-  );
+  throw unsupported('The header Content-Type must be application/json.');
+}
+
+function unsupported(message: string): DomainError {
+  return new DomainError('unsupported_media_type', 'unsupported_media_type', message);
 }
 
 function requireKnownEncoding({ headers }: Request): void {
@@ -106,13 +107,7 @@ function requireKnownEncoding({ headers }: Request): void {
   if (['identity', 'gzip'].includes(encoding)) return;
   // An alias of gzip (RFC 9110, section 8.4.1.3).
   if (encoding === 'x-gzip') headers['content-encoding'] = 'gzip';
-  else {
-    throw new DomainError(
-      'unsupported_media_type',
-      'unsupported_media_type',
-      'The header Content-Encoding must be gzip or absent.',
-    );
-  }
+  else throw unsupported('The header Content-Encoding must be gzip or absent.');
 }
 
 /**
@@ -255,10 +250,6 @@ export function notJson(bytes: Buffer, at: number): DomainError {
     ? '; UTF-16 is not accepted'
     : '';
   return malformed(`The body is not valid JSON (at byte offset ${String(at)}${hint}).`);
-}
-
-function malformed(message: string): DomainError {
-  return new DomainError('malformed', 'malformed_json', message);
 }
 
 export function notAnObject(): ValidationError {

@@ -3,10 +3,10 @@ import type { IncomingMessage, Server } from 'node:http';
 import { isIP } from 'node:net';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import ipaddr from 'ipaddr.js';
-import { DomainError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { disconnectStalledReader, MAX_HEADERS } from './connection-limits.js';
 import { ignoreFurtherRequests } from './connection-close.js';
+import { malformed } from './problem.js';
 import { pathOf } from './request.js';
 import { setSecurityHeaders } from './browsers.js';
 
@@ -48,10 +48,6 @@ export function requestMiddleware(
     } else if (request.rawHeaders.length > 2 * MAX_HEADERS) next(malformed(TOO_MANY_HEADERS));
     else next();
   };
-}
-
-function malformed(message: string): DomainError {
-  return new DomainError('malformed', 'malformed_json', message);
 }
 
 function isRead({ method }: Request): boolean {
