@@ -170,3 +170,13 @@ export function spansOf(newest: readonly Day[], days: number): Span[] {
   }
   return spans;
 }
+
+/** The ids in spans of at most `days`, newest first; in each, they keep their order. */
+export function inSpans(ids: Iterable<string>, days: number): [Span, string[]][] {
+  const byDays = byDay(ids, (id) => id);
+  const newest = [...byDays.keys()].sort((one, other) => other - one);
+  return spansOf(newest, days).map((span) => [
+    span,
+    [...byDays].flatMap(([day, of]) => (day >= span.first && day <= span.last ? of : [])),
+  ]);
+}

@@ -7,7 +7,7 @@ import {
   attemptOf,
   type AttemptRow,
 } from '../deliveries/infrastructure/attempts.statements.js';
-import { byDay, daysAtOnce, type Span, spansOf, within } from '../partitions/partition-days.js';
+import { daysAtOnce, inSpans, type Span, within } from '../partitions/partition-days.js';
 import {
   boundsOfSpan,
   deliveryOf,
@@ -107,7 +107,7 @@ export class ActivityReader {
     const wanted = idsOf(entries, 'event', 'delivery', 'attempt');
     const events = new Set(idsOf(entries, 'event'));
     const found = new Map<string, Delivery>();
-    for (const [span, ids] of inSpans(wanted)) {
+    for (const [span, ids] of inSpans(new Set(wanted), DAYS_FOUND)) {
       const eventIds = ids.filter((id) => events.has(id));
       const bounds = eventIds.map(boundsOf);
       const rows = await this.transactions.query(findDeliveries(span), {
@@ -127,7 +127,7 @@ export class ActivityReader {
       change !== 'interrupted' && change.kind === 'attempt' ? [change] : [],
     );
     const found = new Map<string, Attempt>();
-    for (const [span, ids] of inSpans(wanted.map(({ id }) => id))) {
+    for (const [span, ids] of inSpans(new Set(wanted.map(({ id }) => id)), DAYS_FOUND)) {
       const within = wanted.filter(({ id }) => ids.includes(id));
       const rows = await this.transactions.query(findAttempts(span), {
         deliveryIds: within.map(({ id }) => id),
@@ -178,14 +178,4 @@ function lastOfEach(changes: ShownChange[][]): ShownChange[][] {
 
 function attemptKey({ id, number }: { id: string; number: number }): string {
   return `${id} ${number}`;
-}
-
-/** The ids grouped by spans of days, so that a statement opens only their partitions. */
-function inSpans(ids: readonly string[]): [Span, string[]][] {
-  const days = byDay(new Set(ids), (id) => id);
-  const newest = [...days.keys()].sort((one, other) => other - one);
-  return spansOf(newest, DAYS_FOUND).map((span) => [
-    span,
-    newest.filter((day) => day >= span.first && day <= span.last).flatMap((day) => days.get(day)!),
-  ]);
 }

@@ -1,14 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Found, scanPage } from '#libs/kernel';
 import { BackgroundTasks, Database } from '#libs/runtime';
-import {
-  byDay,
-  dayAt,
-  dayOf,
-  daysOf,
-  oldestFirst,
-  spansOf,
-} from '../../partitions/partition-days.js';
+import { dayAt, dayOf, daysOf, inSpans, oldestFirst } from '../../partitions/partition-days.js';
 import { PendingDays } from '../../sending/infrastructure/pending-days.js';
 import { findNextMissed } from './missed-events.js';
 import { ReplayLook } from './replay-look.js';
@@ -71,22 +64,15 @@ export class DeliveryReplayer {
     if (!(await this.hasRoom(part))) return;
     const { rows, stoppedAt } = await this.next(part, oldest);
     // Of deliveries, or of missed events.
-    const days = byDay(
-      rows.map(({ id }) => id),
-      (id) => id,
-    );
+    const found = rows.map((row) => row.id);
+    const spans = inSpans(found, part.missed ? DAYS_DELIVERED : DAYS_REPLAYED).reverse();
     // If none is found, the end of the replay or the position of the search still has to be stored.
-    const atOnce = part.missed ? DAYS_DELIVERED : DAYS_REPLAYED;
-    const spans = spansOf([...days.keys()].reverse(), atOnce).reverse();
-    if (spans.length === 0) spans.push({ first: oldest, last: oldest });
+    if (spans.length === 0) spans.push([{ first: oldest, last: oldest }, []]);
     const { id, webhookId } = part;
     let { after } = part;
-    for (const span of spans) {
+    for (const [span, ids] of spans) {
       signal.throwIfAborted();
-      const ids = [...days].flatMap(([day, of]) =>
-        day >= span.first && day <= span.last ? of : [],
-      );
-      const isLast = span === spans.at(-1);
+      const isLast = span === spans.at(-1)![0];
       const to = (isLast ? stoppedAt : undefined) ?? ids.at(-1) ?? after;
       const isEnd = isLast && rows.length < BATCH && stoppedAt === undefined;
       const batch = { id, webhookId, after, to, isEnd };
