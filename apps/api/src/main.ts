@@ -1,7 +1,3 @@
 import { runProcesses } from '#libs/runtime/cluster';
 
-await runProcesses({
-  name: 'api',
-  processes: 'API_PROCESSES',
-  load: () => import('./server.js'),
-});
+await runProcesses('api', () => import('./server.js'));

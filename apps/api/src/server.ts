@@ -7,7 +7,6 @@ import { ApiModule } from './api.module.js';
 
 await startServer({
   name: 'api',
-  port: 'PORT',
   moduleFor: (config) => ApiModule.forConfig(config),
   schemas: [identitySchema, applicationsSchema, webhooksSchema],
 });

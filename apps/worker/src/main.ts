@@ -1,7 +1,3 @@
 import { runProcesses } from '#libs/runtime/cluster';
 
-await runProcesses({
-  name: 'worker',
-  processes: 'WORKER_PROCESSES',
-  load: () => import('./server.js'),
-});
+await runProcesses('worker', () => import('./server.js'));

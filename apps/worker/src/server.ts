@@ -12,7 +12,6 @@ setFlagsFromString('--heap-growing-percent=60');
 
 await startServer({
   name: 'worker',
-  port: 'WORKER_PORT',
   moduleFor: (config) => WorkerModule.forConfig(config),
   schemas: [identitySchema, applicationsSchema, webhooksSchema],
 });

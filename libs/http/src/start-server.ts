@@ -27,8 +27,6 @@ import { pathOf } from './request.js';
 /** An API or a worker. */
 export interface ServerProcess {
   name: 'api' | 'worker';
-  /** The setting with its port. */
-  port: 'PORT' | 'WORKER_PORT';
   moduleFor: (config: Config) => DynamicModule;
   /** The contexts whose tables it uses. */
   schemas: readonly DatabaseSchema[];
@@ -38,7 +36,8 @@ export interface ServerProcess {
  * Starts a process once the database has its schema; until then only its health is served. A signal ends it
  * at once as long as it has not begun to work.
  */
-export function startServer({ name, port, moduleFor, schemas }: ServerProcess): Promise<void> {
+export function startServer({ name, moduleFor, schemas }: ServerProcess): Promise<void> {
+  const port = name === 'api' ? 'PORT' : 'WORKER_PORT';
   // Otherwise V8 may allocate some objects of requests in the old generation. They keep all others of their request
   // until a full garbage collection: 50 % more memory, in one start of three.
   setFlagsFromString('--no-allocation-site-pretenuring');
@@ -81,7 +80,7 @@ class WaitingServer {
 
   constructor(
     private readonly config: Config,
-    private readonly port: ServerProcess['port'],
+    private readonly port: 'PORT' | 'WORKER_PORT',
   ) {}
 
   async serve(reason: WaitsFor, why?: string): Promise<void> {

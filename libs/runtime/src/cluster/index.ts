@@ -100,20 +100,15 @@ class Primary {
   }
 }
 
-/** A service that may consist of several processes. */
-interface Service {
-  name: 'api' | 'worker';
-  /** The setting with their number. */
-  processes: 'API_PROCESSES' | 'WORKER_PROCESSES';
-  /** Loads and starts it in this process. */
-  load: () => Promise<unknown>;
-}
-
 /**
  * Runs a service in the number of processes that its setting says: one is this process, several are children
  * that share its ports. Its own index, so that a primary does not load the whole service.
+ * @param load loads and starts it in this process
  */
-export async function runProcesses({ name, processes, load }: Service): Promise<void> {
+export async function runProcesses(
+  name: 'api' | 'worker',
+  load: () => Promise<unknown>,
+): Promise<void> {
   // So that stack traces name lines of our sources: only files that are loaded from now on are mapped.
   process.setSourceMapsEnabled(true);
   if (cluster.isWorker) {
@@ -122,7 +117,8 @@ export async function runProcesses({ name, processes, load }: Service): Promise<
   }
   await exitOnFailure(name, async () => {
     const config = readConfigOf(name);
-    if (config[processes] === 1) {
+    const count = name === 'api' ? config.API_PROCESSES : config.WORKER_PROCESSES;
+    if (count === 1) {
       await load();
       return;
     }
@@ -130,6 +126,6 @@ export async function runProcesses({ name, processes, load }: Service): Promise<
     const metrics = new AggregatorRegistry();
     const source = { text: () => metrics.clusterMetrics(), contentType: metrics.contentType };
     if (config.METRICS_PORT > 0) await serveMetrics(source, log, config);
-    new Primary(config[processes], log).start();
+    new Primary(count, log).start();
   });
 }
