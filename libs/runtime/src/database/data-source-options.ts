@@ -1,11 +1,10 @@
-import type { Socket } from 'node:net';
 import pg, { type Client } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
 import { CURRENT_SETTINGS, type CurrentSettings, requireFit } from './needed-settings.js';
 import { postgresAddressOf } from './postgres-address.js';
 import { clientFor } from './postgres-client.js';
-import { CONNECT_TIMEOUT_MS, PostgresHosts } from './postgres-hosts.js';
+import { CONNECT_TIMEOUT_MS, PostgresHosts, streamOf } from './postgres-hosts.js';
 
 /** Closing a connection frees its prepared statements, such as those for past days. */
 const CONNECTION_LIFETIME_S = 3_600;
@@ -70,8 +69,8 @@ function forProcess(silenceMs: number, { DATABASE_SCHEMA }: Config) {
  * collection.
  */
 function closeWhenSilent(ms: number) {
-  return (client: object): void => {
-    const { stream } = (client as { connection: { stream: Socket } }).connection;
+  return (client: Client): void => {
+    const stream = streamOf(client);
     const close = () => stream.destroy(new Error(`PostgreSQL was silent for ${String(ms)} ms`));
     stream.setTimeout(ms, close);
   };

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import pg, { type Client } from 'pg';
 import { codeOf, isAway } from './database-errors.js';
 import { ReadOnlyDatabaseError } from './needed-settings.js';
@@ -254,11 +255,14 @@ export async function inTime<Result>(
 }
 
 export function abandon(client: Client): void {
-  const { connection } = client as unknown as { connection: pg.Connection };
-  connection.removeAllListeners().on('error', ignore);
-  connection.stream.destroy();
+  connectionOf(client).removeAllListeners().on('error', ignore);
+  streamOf(client).destroy();
 }
 
-function streamOf(client: Client) {
-  return (client as unknown as { connection: pg.Connection }).connection.stream;
+export function streamOf(client: Client): Socket {
+  return connectionOf(client).stream as Socket;
+}
+
+function connectionOf(client: Client): pg.Connection {
+  return (client as unknown as { connection: pg.Connection }).connection;
 }
