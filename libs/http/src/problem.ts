@@ -20,7 +20,7 @@ export const STATUS_OF: Record<ErrorKind, number> = {
 };
 
 /** The title of each kind of error, which is the name of its status. */
-export const TITLE_OF: Record<ErrorKind, string> = {
+const TITLE_OF: Record<ErrorKind, string> = {
   malformed: 'Bad Request',
   invalid: 'Bad Request',
   unauthorized: 'Unauthorized',

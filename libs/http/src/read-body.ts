@@ -98,7 +98,7 @@ function requireJsonType(request: Request): void {
   throw unsupported('The header Content-Type must be application/json.');
 }
 
-function unsupported(message: string): DomainError {
+export function unsupported(message: string): DomainError {
   return new DomainError('unsupported_media_type', 'unsupported_media_type', message);
 }
 
@@ -223,7 +223,7 @@ function unreadable(): DomainError {
   return malformed('The body could not be read as its headers describe it.');
 }
 
-function tooLarge(limit: number, when = ''): DomainError {
+export function tooLarge(limit: number, when = ''): DomainError {
   return new DomainError(
     'too_large',
     'body_too_large',

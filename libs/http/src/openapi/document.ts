@@ -267,7 +267,7 @@ function problemsOf(route: Route, components: Components, errors: DescribedError
     ...(route.checksVersion ? (['precondition_failed'] as const) : []),
     ...(route.takesKey ? KEY_ERRORS : []),
     ...route.refusesWith,
-    ...(route.operation.errors ?? []).map((error) => (isDescribed(error) ? error.code : error)),
+    ...(route.operation.errors ?? []).map((error) => (isDescribed(error) ? error.error.code : error)),
   ]);
   const statuses = new Set([...codes].map((code) => errors.statusOf(code)));
   return Object.fromEntries(

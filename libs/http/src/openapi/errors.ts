@@ -1,39 +1,24 @@
 import {
-  type DomainError,
-  type ErrorKind,
+  DomainError,
   type FieldCode,
   ForbiddenError,
   InternalError,
   NotFoundError,
   PreconditionFailedError,
+  RateLimitedError,
   UnavailableError,
+  ValidationError,
 } from '#libs/kernel';
 import { IdempotencyKeyInUseError, IdempotencyKeyReusedError } from '#libs/runtime';
 import { timeoutError } from '../connection-limits.js';
-import { STATUS_OF, TITLE_OF } from '../problem.js';
-import {
-  arrayOf,
-  choice,
-  exampleOf,
-  meanings,
-  named,
-  object,
-  optional,
-  type Schema,
-  text,
-} from './schema.js';
+import { problemOf, STATUS_OF } from '../problem.js';
+import { notJson, tooLarge, unsupported } from '../read-body.js';
+import { arrayOf, choice, meanings, named, object, optional, type Schema, text } from './schema.js';
 
-interface ErrorDescription {
-  kind: ErrorKind;
-  /** When a request gets this error. */
+/** An error of the domain, and when a request gets it. */
+export interface DescribedError {
+  error: DomainError;
   when: string;
-  /** An example of its message. */
-  says: string;
-}
-
-/** An error that a context adds to {@link COMMON}. */
-export interface DescribedError extends ErrorDescription {
-  code: string;
 }
 
 /**
@@ -41,37 +26,37 @@ export interface DescribedError extends ErrorDescription {
  * @param error the error that the domain throws
  * @param when a sentence: when a request gets this error
  */
-export function describeError({ kind, code, message }: DomainError, when: string): DescribedError {
-  return { kind, code, when, says: message };
+export function describeError(error: DomainError, when: string): DescribedError {
+  return { error, when };
 }
 
 /** The errors that any operation may answer with. */
 const COMMON = {
-  malformed_json: {
-    kind: 'malformed',
-    when: 'The body is not JSON text in UTF-8, or the request is not valid HTTP.',
-    says: 'The body is not valid JSON (at byte offset 17).',
-  },
-  validation_failed: {
-    kind: 'invalid',
-    when: 'The request has faults; `errors` lists all of them.',
-    says: 'name is required.',
-  },
-  unauthorized: {
-    kind: 'unauthorized',
-    when: 'The request has no valid credentials.',
-    says: 'Credentials are required (HTTP Basic).',
-  },
+  malformed_json: describeError(
+    notJson(Buffer.alloc(0), 17),
+    'The body is not JSON text in UTF-8, or the request is not valid HTTP.',
+  ),
+  validation_failed: describeError(
+    ValidationError.of('name', 'required', 'name is required.'),
+    'The request has faults; `errors` lists all of them.',
+  ),
+  unauthorized: describeError(
+    new DomainError('unauthorized', 'unauthorized', 'Credentials are required (HTTP Basic).'),
+    'The request has no valid credentials.',
+  ),
   forbidden: describeError(new ForbiddenError(), "The caller's role is not sufficient."),
   not_found: describeError(
     new NotFoundError(),
     'The path or the resource does not exist for the caller.',
   ),
-  method_not_allowed: {
-    kind: 'method_not_allowed',
-    when: 'The path exists, but not with this method.',
-    says: 'The method PATCH is not allowed here. Allowed: DELETE, GET, HEAD, PUT.',
-  },
+  method_not_allowed: describeError(
+    new DomainError(
+      'method_not_allowed',
+      'method_not_allowed',
+      'The method PATCH is not allowed here. Allowed: DELETE, GET, HEAD, PUT.',
+    ),
+    'The path exists, but not with this method.',
+  ),
   idempotency_key_in_use: describeError(
     new IdempotencyKeyInUseError(),
     'A request with the same `Idempotency-Key` is still in progress.',
@@ -85,33 +70,29 @@ const COMMON = {
     'The resource has changed since the version that `If-Match` names, `If-Match` has a tag that no ' +
       'answer has, such as a weak one, or the resource exists and the request has `If-None-Match: *`.',
   ),
-  body_too_large: {
-    kind: 'too_large',
-    when: 'The body is too large, after decompression if it is compressed.',
-    says: 'The body must have at most 262144 bytes.',
-  },
-  unsupported_media_type: {
-    kind: 'unsupported_media_type',
-    when: 'The `Content-Type` is not `application/json`, or the `Content-Encoding` is unknown.',
-    says: 'The header Content-Type must be application/json.',
-  },
+  body_too_large: describeError(
+    tooLarge(256 << 10),
+    'The body is too large, after decompression if it is compressed.',
+  ),
+  unsupported_media_type: describeError(
+    unsupported('The header Content-Type must be application/json.'),
+    'The `Content-Type` is not `application/json`, or the `Content-Encoding` is unknown.',
+  ),
   request_timeout: describeError(
     timeoutError(),
     'The whole request did not arrive in time; the connection is closed.',
   ),
-  rate_limited: {
-    kind: 'rate_limited',
-    when:
-      'The account has exceeded its rate limit or has too many requests in flight, or too many logins, ' +
+  rate_limited: describeError(
+    new RateLimitedError('The account may make 600 requests in 60 seconds.', 1_000),
+    'The account has exceeded its rate limit or has too many requests in flight, or too many logins, ' +
       'with one or any username, have failed from one address. `Retry-After` says when to retry.',
-    says: 'The account may make 600 requests in 60 seconds.',
-  },
+  ),
   unavailable: describeError(
     new UnavailableError(),
     'A store is unavailable, or the service is overloaded. Either nothing was changed, or that is unknown.',
   ),
   internal_error: describeError(new InternalError(), 'The service has failed unexpectedly.'),
-} satisfies Record<string, ErrorDescription>;
+} satisfies Record<string, DescribedError>;
 
 export type CommonCode = keyof typeof COMMON;
 
@@ -143,19 +124,17 @@ export const FaultSchema = named(
 export class DescribedErrors {
   /** The error format. */
   readonly problem: Schema;
-  private readonly all: ReadonlyMap<string, ErrorDescription>;
+  private readonly all: ReadonlyMap<string, DescribedError>;
 
   /** @param added may contain duplicates */
   constructor(added: readonly DescribedError[]) {
-    this.all = new Map([
-      ...Object.entries(COMMON),
-      ...added.map((error) => [error.code, error] as const),
-    ]);
+    const all = [...Object.values<DescribedError>(COMMON), ...added];
+    this.all = new Map(all.map((one) => [one.error.code, one]));
     this.problem = problemSchema([...this.all.keys()]);
   }
 
   statusOf(code: string): number {
-    return STATUS_OF[this.of(code).kind];
+    return STATUS_OF[this.of(code).error.kind];
   }
 
   /** The component for the errors of one status. */
@@ -183,25 +162,17 @@ export class DescribedErrors {
     ].join('\n');
   }
 
-  private of(code: string): ErrorDescription {
+  private of(code: string): DescribedError {
     const described = this.all.get(code);
     if (!described) throw new Error(`the error ${code} is not described`);
     return described;
   }
 
-  private example(code: string): Record<string, unknown> {
-    const { kind, says } = this.of(code);
-    return {
-      type: 'about:blank',
-      title: TITLE_OF[kind],
-      status: STATUS_OF[kind],
-      detail: says,
+  private example(code: string): object {
+    return problemOf(this.of(code).error, {
       instance: '/v1/applications/5080983',
-      code,
-      error: says,
-      ...(code === 'validation_failed' && { errors: [exampleOf(FaultSchema)] }),
       requestId: 'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11',
-    };
+    });
   }
 }
 
