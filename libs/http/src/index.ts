@@ -22,17 +22,16 @@ export { describeError, FaultSchema } from './openapi/errors.js';
 export { AddressSchema, DeletedSchema } from './openapi/schema.js';
 /** The builders of schemas, as `schema.text(…)`. */
 export * as schema from './openapi/schema.js';
+export { given, type Query, QueryOf, readQuery } from './query.js';
+/** The parameters of queries, as `parameter.text(…)`. */
+export * as parameter from './query-parameters.js';
 export {
   EXPORTABLE_PAGE,
-  PLUS_AT_START,
-  given,
   NEWEST_PAGE,
-  numberUpTo,
   OPTIONAL_PAGE,
-  QueryOf,
-  QueryReader,
+  PLUS_AT_START,
   TIMES,
-} from './query.js';
+} from './query-parameters.js';
 export { MAX_DEPTH } from './read-body.js';
 export { baseUrlOf, endOf, Href, type HrefBuilder, hrefBuilder, pathOf } from './request.js';
 export { startServer } from './start-server.js';

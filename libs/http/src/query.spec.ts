@@ -1,18 +1,14 @@
 import type { Request } from 'express';
 import { expect, it } from 'vitest';
 import { ValidationError } from '#libs/kernel';
-import { parseQuery, QueryReader } from './query.js';
+import { text as textParameter, TIMES } from './query-parameters.js';
+import { parseQuery, type QueryParameters, readQuery } from './query.js';
 
-function readerOf(query: string): QueryReader {
-  return new QueryReader({ query: parseQuery(query), headers: {} } as unknown as Request);
+function read<Of extends QueryParameters>(of: Of, query: string) {
+  return readQuery(of, { query: parseQuery(query), headers: {} } as unknown as Request);
 }
 
-function timesIn(query: string) {
-  const reader = readerOf(query);
-  const times = reader.times();
-  reader.done();
-  return times;
-}
+const timesIn = (query: string) => read(TIMES, query);
 
 it.each([
   ['since=2026-01-31T13:00:00+01:00', '2026-01-31T12:00:00.000Z'],
@@ -55,8 +51,9 @@ it.each([
   ['+a', ' a'],
   ['++1', '  1'],
 ])('reads the text %s as %j', (sent, text) => {
-  expect(readerOf(`event=x&contains=${sent}`).text('contains')).toBe(text);
-  expect(readerOf(`contains=${sent}&event=x`).text('contains')).toBe(text);
+  const contains = textParameter('', '');
+  expect(read({ contains }, `event=x&contains=${sent}`)).toEqual({ contains: text });
+  expect(read({ contains }, `contains=${sent}&event=x`)).toEqual({ contains: text });
 });
 
 it('reads nothing without a query', () => {
@@ -64,7 +61,7 @@ it('reads nothing without a query', () => {
 });
 
 it('names a parameter that is given twice', () => {
-  const read = () => timesIn('since=2026-01-31T12:00:00Z&since=2026-01-31T13:00:00Z');
-  expect(read).toThrow(ValidationError);
-  expect(read).toThrow('The query parameter since must be given only once.');
+  const readTwice = () => timesIn('since=2026-01-31T12:00:00Z&since=2026-01-31T13:00:00Z');
+  expect(readTwice).toThrow(ValidationError);
+  expect(readTwice).toThrow('The query parameter since must be given only once.');
 });

@@ -9,13 +9,21 @@ import {
   JsonBody,
   listed,
   type Once,
+  OPTIONAL_PAGE,
+  type Query,
   QueryOf,
   shown,
   type VersionCheck,
 } from '#libs/http';
 import { OperatorReads, type Principal } from '#libs/identity';
-import { accountRead, ActAsUser, CurrentActor, CurrentUser } from '#libs/identity/http';
-import type { Actor, Page } from '#libs/kernel';
+import {
+  ACCOUNT_READ,
+  accountRead,
+  ActAsUser,
+  CurrentActor,
+  CurrentUser,
+} from '#libs/identity/http';
+import type { Actor } from '#libs/kernel';
 import { ApplicationsService } from '../domain/applications.service.js';
 import {
   ApplicationView,
@@ -24,6 +32,8 @@ import {
   newApplicationOf,
   UpdateApplicationDto,
 } from './application.dto.js';
+
+const LIST = { ...ACCOUNT_READ, page: OPTIONAL_PAGE };
 
 /** The applications of the caller's account (specification, section 4.1). The platform reads those of any account. */
 @Controller('v1/applications')
@@ -38,8 +48,7 @@ export class ApplicationsController {
   async list(
     @CurrentUser() user: Principal,
     @CurrentActor() actor: Actor,
-    @QueryOf((query) => [query.optionalPage(), query.numericId('accountId')])
-    [page, asked]: [Partial<Page>, string | undefined],
+    @QueryOf(LIST) { page, accountId: asked }: Query<typeof LIST>,
   ): Promise<Answer> {
     const accountId = accountRead(asked, user);
     const action = 'user.list_applications';
@@ -52,7 +61,7 @@ export class ApplicationsController {
     @CurrentUser() user: Principal,
     @CurrentActor() actor: Actor,
     @Param('id') id: string,
-    @QueryOf((query) => query.numericId('accountId')) asked: string | undefined,
+    @QueryOf(ACCOUNT_READ) { accountId: asked }: Query<typeof ACCOUNT_READ>,
   ): Promise<Answer> {
     const accountId = accountRead(asked, user);
     const application = await this.applications.get(accountId, id);

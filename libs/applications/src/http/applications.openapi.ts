@@ -1,5 +1,4 @@
-import { AddressSchema, DeletedSchema, describeRoutes, OPTIONAL_PAGE, schema } from '#libs/http';
-import { ACCOUNT_READ } from '#libs/identity/http';
+import { AddressSchema, DeletedSchema, describeRoutes, schema } from '#libs/http';
 import { ApplicationView } from './application.dto.js';
 import { ApplicationsController } from './applications.controller.js';
 
@@ -18,14 +17,11 @@ export const applicationsRoutes = [
       list: {
         summary: 'List applications',
         about: "All of the caller's applications in ascending order of id, or a page of them.",
-        query: { ...ACCOUNT_READ, ...OPTIONAL_PAGE },
         answer: schema.arrayOf(ApplicationView.schema),
-        headers: ['Link'],
       },
       show: {
         summary: 'Show an application',
         about: 'Returns one application, with its version as `ETag`.',
-        query: ACCOUNT_READ,
         answer: ApplicationView.schema,
         headers: ['ETag'],
       },

@@ -22,7 +22,7 @@ export interface MediaAnswer {
 
 /**
  * The part of a route's description that is not in its code. The rest is read from the controller: method,
- * path, status, body, `If-Match`, `Idempotency-Key`, access, and the errors that follow from these.
+ * path, status, query, body, `If-Match`, `Idempotency-Key`, access, and the errors that follow from these.
  */
 export interface Operation {
   /** A title of a few words. */
@@ -31,7 +31,6 @@ export interface Operation {
   about: string;
   /** Path parameters with a different meaning than in the rest of the controller. */
   path?: Parameters;
-  query?: Parameters;
   /** Headers of the request, besides `If-Match` and `Idempotency-Key`. */
   requestHeaders?: Parameters;
   /** The body, if the route does not use a DTO. */
@@ -39,8 +38,7 @@ export interface Operation {
   /** Bodies by name; by default one is built from the examples of the fields. */
   examples?: Readonly<Record<string, unknown>>;
   answer: Schema | MediaAnswer;
-  /** Whether the answer, a list, can be exported. */
-  isExported?: boolean;
+  /** Those of the answer, besides the `Link` of a page. */
   headers?: readonly AnswerHeader[];
   /** Errors that do not follow from the route itself. */
   errors?: readonly (CommonCode | DescribedError)[];

@@ -4,8 +4,9 @@ import { bodySchemaOf } from './body-schema.js';
 import { Components, type Json, RATE_LIMIT_HEADERS } from './components.js';
 import type { NotificationDescription, Parameters, RoutesDescription } from './describe.js';
 import { type CommonCode, type DescribedError, DescribedErrors } from './errors.js';
-import { type Route, routesOf } from './routes.js';
+import { pathNames, type Route, routesOf } from './routes.js';
 import { CSV_CHANGES, exportContent } from '../export-answer.js';
+import { EXPORTABLE_PAGE } from '../query-parameters.js';
 import { exampleOf, type Schema } from './schema.js';
 
 const JSON_TYPE = 'application/json';
@@ -91,7 +92,7 @@ function operationOf(
   const { operation, of } = route;
   const parameters = [
     ...pathParameters(route, components),
-    ...parametersOf('query', operation.query ?? {}, components),
+    ...parametersOf('query', route.query, components),
     ...parametersOf('header', operation.requestHeaders ?? {}, components),
     ...(route.checksVersion ? [components.parameter('IfMatch')] : []),
     ...(route.takesKey ? [components.parameter('IdempotencyKey')] : []),
@@ -150,9 +151,8 @@ function notificationOf(
 }
 
 function pathParameters({ path, operation, of, id }: Route, components: Components): Json[] {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const known = { ...of.path, ...operation.path };
-  const wanted = names.map((name) => {
+  const wanted = pathNames(path).map((name) => {
     const parameter = known[name];
     if (!parameter) throw new Error(`${id}: the path parameter ${name} is not described`);
     return [name, parameter] as const;
@@ -201,14 +201,17 @@ function sizesOf(bytes: number): string {
   return `At most ${String(bytes)} bytes, ${values}.`;
 }
 
-function successOf({ operation, status, isOpen, takesKey }: Route, components: Components): Json {
-  const { answer, headers = [], isExported = false } = operation;
+function successOf(route: Route, components: Components): Json {
+  const { operation, query, status, isOpen, takesKey } = route;
+  const { answer, headers = [] } = operation;
+  const isExported = query['limit'] === EXPORTABLE_PAGE.limit;
   return {
     description:
       (status === 202 ? 'Accepted for later processing.' : 'Success.') +
       (isExported ? ` ${CSV_CHANGES}` : ''),
     headers: {
       ...components.headersOf([
+        ...(query['after'] ? (['Link'] as const) : []),
         ...headers,
         ...(takesKey ? (['Idempotency-Replayed'] as const) : []),
         ...(isOpen ? [] : RATE_LIMIT_HEADERS),
@@ -262,7 +265,7 @@ function problemsOf(route: Route, components: Components, errors: DescribedError
     'internal_error',
     ...(route.isOpen ? [] : CREDENTIAL_ERRORS),
     ...(route.bodyLimit === undefined ? [] : BODY_ERRORS),
-    ...(route.operation.query ? (['validation_failed'] as const) : []),
+    ...(Object.keys(route.query).length > 0 ? (['validation_failed'] as const) : []),
     ...(route.path.includes('{') ? (['not_found'] as const) : []),
     ...(route.checksVersion ? (['precondition_failed'] as const) : []),
     ...(route.takesKey ? KEY_ERRORS : []),

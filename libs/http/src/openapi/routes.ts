@@ -10,6 +10,7 @@ import { ifMatch } from '../entity-tag.js';
 import { requestOf } from '../idempotent.js';
 import { dtoBody, loginBody } from '../json-body.js';
 import { jsonPieces } from '../json-pieces.js';
+import { parametersIn, queryOf, type QueryParameter, type QueryParameters } from '../query.js';
 import { type BodyLimit, MAX_LOGIN_BYTES } from '../read-body.js';
 import type { Operation, RoutesDescription } from './describe.js';
 import type { CommonCode } from './errors.js';
@@ -22,6 +23,7 @@ export interface Route {
   path: string;
   status: number;
   isOpen: boolean;
+  query: Record<string, QueryParameter>;
   checksVersion: boolean;
   takesKey: boolean;
   /** The DTO of the body. */
@@ -73,17 +75,18 @@ export function routesOf(of: RoutesDescription): Route[] {
     const operation = of.operations[name];
     const method = METHODS[read(METHOD_METADATA, handler) ?? RequestMethod.GET];
     if (!operation || !method) throw new Error(`${controller.name}.${name} is not described`);
+    const address = pathOf(of, path);
     const refusals = [handler, controller].map((on) => read(REFUSES_WITH, on));
     return {
       id: idOf(of, name),
       method,
-      path: pathOf(of, path),
+      path: address,
       status: read(HTTP_CODE_METADATA, handler) ?? 200,
       isOpen: [handler, controller].some((on) => read(OPEN_TO, on) === 'everybody'),
       refusesWith: refusals.filter((code) => code !== undefined),
       operation,
       of,
-      ...argumentsOf(controller, name),
+      ...argumentsOf(controller, name, address),
     };
   });
 }
@@ -106,7 +109,12 @@ function pathOf({ controller, at }: RoutesDescription, path: string): string {
   return `/${joined.replaceAll(/:(\w+)/g, '{$1}')}`;
 }
 
-function argumentsOf(controller: Type, name: string) {
+/** The names of the parameters in a path. */
+export function pathNames(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+}
+
+function argumentsOf(controller: Type, name: string, path: string) {
   const stored = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) as unknown;
   const parameters = Object.values((stored ?? {}) as Record<string, Argument>);
   const isOptional = parameters.some(({ factory }) => factory === loginBody);
@@ -114,7 +122,10 @@ function argumentsOf(controller: Type, name: string) {
   const dto = parameters.find(({ factory }) => factory === body)?.data;
   const limit = parameters.find(({ factory }) => factory === jsonPieces)?.data as
     BodyLimit | undefined;
+  const query = parameters.find(({ factory }) => factory === queryOf)?.data ?? {};
+  const inPath = Object.fromEntries(pathNames(path).map((one) => [one, true]));
   return {
+    query: parametersIn(query as QueryParameters, inPath),
     checksVersion: parameters.some(({ factory }) => factory === ifMatch),
     takesKey: parameters.some(({ factory }) => factory === requestOf),
     ...(dto !== undefined && { dto: dto as new () => object }),

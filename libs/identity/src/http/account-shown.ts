@@ -1,4 +1,4 @@
-import { type Parameters, schema } from '#libs/http';
+import { parameter } from '#libs/http';
 import type { Principal } from '../domain/logins.js';
 
 /**
@@ -19,13 +19,12 @@ export function accountRead(asked: string | undefined, viewer: Principal): strin
   return accountShown(asked, viewer) ?? viewer.userId;
 }
 
-/** Describes the parameter for {@link accountRead}. */
-export const ACCOUNT_READ: Parameters = {
-  accountId: {
-    about:
-      'Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read.',
-    schema: schema.text('', '83346'),
-  },
+/** The parameter for {@link accountRead}. */
+export const ACCOUNT_READ = {
+  accountId: parameter.numericId(
+    'Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read.',
+    '83346',
+  ),
 };
 
 /** The account whose deliveries and events a viewer may open; undefined for all accounts, which only the platform may. */

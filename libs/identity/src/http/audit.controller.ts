@@ -1,13 +1,32 @@
 import { Controller, Get } from '@nestjs/common';
-import { type Answer, given, listedOrExported, QueryOf, type QueryReader } from '#libs/http';
-import { isNumericId, oneOf, type Page } from '#libs/kernel';
-import { AUDIT_ACTIONS, type AuditFilter, AuditLog } from '../domain/audit-log.js';
+import {
+  type Answer,
+  EXPORTABLE_PAGE,
+  listedOrExported,
+  parameter,
+  type Query,
+  QueryOf,
+  TIMES,
+} from '#libs/http';
+import { oneOf, type Page } from '#libs/kernel';
+import { AUDIT_ACTIONS, AuditLog } from '../domain/audit-log.js';
 import type { Principal } from '../domain/logins.js';
 import { AuditRecordView } from './audit.view.js';
 import { CurrentUser } from './current-user.js';
 
 const ACTION = oneOf(AUDIT_ACTIONS);
 const RESOURCE = oneOf([...new Set(AUDIT_ACTIONS.map((action) => action.split('.')[0]!))]);
+
+const LIST = {
+  filter: {
+    accountId: parameter.numericId('Only changes of this account.', '83346'),
+    action: parameter.filter(ACTION, 'Only this kind of change.', 'webhook.update'),
+    resource: parameter.filter(RESOURCE, 'Only changes of this kind of resource.', 'webhook'),
+    resourceId: parameter.text('Only changes of resources with this id.', '4711'),
+    ...TIMES,
+  },
+  page: EXPORTABLE_PAGE,
+};
 
 /** The changes of the caller's account, or of all accounts for the platform. */
 @Controller('v1/audit')
@@ -17,7 +36,7 @@ export class AuditController {
   @Get()
   list(
     @CurrentUser() { role, userId }: Principal,
-    @QueryOf(readQuery) { page, filter }: ReturnType<typeof readQuery>,
+    @QueryOf(LIST) { page, filter }: Query<typeof LIST>,
   ): Answer {
     const viewer = role === 'platform' ? undefined : userId;
     const { accountId } = filter;
@@ -26,17 +45,4 @@ export class AuditController {
     const read = async (of: Page) => (isForeign ? { rows: [] } : this.log.list(viewer, filter, of));
     return listedOrExported(page, read, AuditRecordView, 'audit');
   }
-}
-
-function readQuery(query: QueryReader): { page: Page; filter: AuditFilter } {
-  const page = query.exportablePage();
-  const accountId = query.text('accountId');
-  const filter = given({
-    // A text that is not an id finds nothing, like 0.
-    accountId: accountId === undefined || isNumericId(accountId) ? accountId : '0',
-    action: query.filter('action', ACTION),
-    resource: query.filter('resource', RESOURCE),
-    resourceId: query.text('resourceId'),
-  });
-  return { page, filter: { ...filter, ...query.times() } };
 }

@@ -6,6 +6,7 @@ import {
   type HrefBuilder,
   JsonBody,
   listed,
+  OPTIONAL_PAGE,
   QueryOf,
   shown,
 } from '#libs/http';
@@ -22,7 +23,7 @@ export class EnvironmentsController {
   constructor(private readonly environments: EnvironmentsService) {}
 
   @Get()
-  list(@QueryOf((query) => query.optionalPage()) page: Partial<Page>): Answer {
+  list(@QueryOf(OPTIONAL_PAGE) page: Partial<Page>): Answer {
     return listed(page, (of) => this.environments.list(of), EnvironmentView);
   }
 

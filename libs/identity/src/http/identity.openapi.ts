@@ -1,12 +1,4 @@
-import {
-  DeletedSchema,
-  describeError,
-  describeRoutes,
-  EXPORTABLE_PAGE,
-  OPTIONAL_PAGE,
-  schema,
-  TIMES,
-} from '#libs/http';
+import { DeletedSchema, describeError, describeRoutes, schema } from '#libs/http';
 import { CredentialLimitReachedError, OwnAccessError } from '../domain/identity-errors.js';
 import { AuditController } from './audit.controller.js';
 import { AuditRecordView } from './audit.view.js';
@@ -45,9 +37,7 @@ const usersRoutes = describeRoutes(UsersController, {
     list: {
       summary: 'List users',
       about: 'All users in ascending order of id, or a page of them. Needs the role `platform`.',
-      query: OPTIONAL_PAGE,
       answer: schema.arrayOf(UserView.schema),
-      headers: ['Link'],
     },
     show: {
       summary: 'Show a user',
@@ -108,9 +98,7 @@ const environmentsRoutes = describeRoutes(EnvironmentsController, {
     list: {
       summary: 'List environments',
       about: 'All environments in ascending order of id, or a page of them.',
-      query: OPTIONAL_PAGE,
       answer: schema.arrayOf(EnvironmentView.schema),
-      headers: ['Link'],
     },
     show: {
       summary: 'Show an environment',
@@ -140,23 +128,8 @@ const auditRoutes = describeRoutes(AuditController, {
         "The changes of the caller's account, and its logins and logouts with sessions, newest first. With " +
         'the role `platform`, of all accounts. ' +
         'An entry names the changed fields, but never contains their values.',
-      query: {
-        accountId: { about: 'Only changes of this account.', schema: schema.text('', '83346') },
-        action: { about: 'Only this kind of change.', schema: schema.text('', 'webhook.update') },
-        resource: {
-          about: 'Only changes of this kind of resource.',
-          schema: schema.text('', 'webhook'),
-        },
-        resourceId: {
-          about: 'Only changes of resources with this id.',
-          schema: schema.text('', '4711'),
-        },
-        ...TIMES,
-        ...EXPORTABLE_PAGE,
-      },
       answer: schema.arrayOf(AuditRecordView.schema),
-      isExported: true,
-      headers: ['Link', 'Switchhook-Searched-To'],
+      headers: ['Switchhook-Searched-To'],
     },
   },
 });

@@ -8,6 +8,7 @@ import {
   IfAbsent,
   JsonBody,
   listed,
+  OPTIONAL_PAGE,
   QueryOf,
   shown,
 } from '#libs/http';
@@ -34,7 +35,7 @@ export class UsersController {
 
   @Get()
   @PlatformOnly()
-  list(@QueryOf((query) => query.optionalPage()) page: Partial<Page>): Answer {
+  list(@QueryOf(OPTIONAL_PAGE) page: Partial<Page>): Answer {
     return listed(page, (of) => this.users.list(of), UserView);
   }
 

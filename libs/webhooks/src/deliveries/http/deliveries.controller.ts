@@ -1,6 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import {
   type Answer,
+  EXPORTABLE_PAGE,
   given,
   Href,
   type HrefBuilder,
@@ -8,20 +9,26 @@ import {
   listed,
   listedOrExported,
   located,
+  NEWEST_PAGE,
   NoRouteError,
   type Once,
+  parameter,
+  PLUS_AT_START,
+  type Query,
   QueryOf,
-  type QueryReader,
+  schema,
   shownWithList,
+  TIMES,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { accountShown, ActAsUser, CurrentUser, LimitedTo, ownerSeen } from '#libs/identity/http';
 import { oneOf, type Page, string } from '#libs/kernel';
-import { CONTAINED_TEXT } from './contained-text.js';
+import { CONTAINS } from './contained-text.js';
 import { DeliveriesService } from '../domain/deliveries.service.js';
-import { type Delivery, DELIVERY_STATES, type DeliveryFilter } from '../domain/delivery.js';
+import { ATTEMPT_ERRORS, type Delivery, DELIVERY_STATES } from '../domain/delivery.js';
 import { RESULT } from './last-result.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
+import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
 import { eventKindValidator } from '../../event-kinds/http/choices.schema.js';
 import { StartsSending } from './starts-sending.js';
 
@@ -29,10 +36,57 @@ import { StartsSending } from './starts-sending.js';
 const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
 const SENDS = { ...TESTS, what: 'delivery sent at once' };
 
-const STATE = oneOf(DELIVERY_STATES);
-const INCLUDE = oneOf(['notification']);
 const PLAIN_VIEW = DeliveryView.without('notification');
 const ATTEMPT = string().and('format', 'must be an id', (text) => /^\d{1,9}$/.test(text));
+
+const LIST_OF_SUBSCRIPTION = {
+  filter: {
+    state: parameter.filter(
+      oneOf(DELIVERY_STATES),
+      `Only deliveries in this state: ${DELIVERY_STATES.join(', ')}.`,
+      'succeeded',
+    ),
+    event: parameter.filter(
+      eventKindValidator,
+      `Only deliveries of events of this kind: ${EVENT_KINDS.join(', ')}.`,
+      'cdrCreated',
+    ),
+    status: parameter.filter(
+      RESULT,
+      'Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an ' +
+        `error (${ATTEMPT_ERRORS.join(', ')}), or \`failed\` for all but 2xx.`,
+      '5xx',
+    ),
+    producerId: parameter.text(
+      `Only deliveries of events with this key of their producer. ${PLUS_AT_START}`,
+      'cdr-8c1f3a',
+    ),
+    contains: CONTAINS,
+    include: parameter.choice(
+      'Adds the `notification` of each delivery. A page ends early at about 1 MiB of them.',
+      ['notification'],
+    ),
+    ...TIMES,
+  },
+  page: EXPORTABLE_PAGE,
+};
+const LIST = {
+  webhookId: parameter.numericId('Only deliveries to this subscription.', '4711'),
+  applicationId: parameter.numericId('Only deliveries of events of this application.', '5080983'),
+  accountId: parameter.numericId(
+    'Only deliveries of this account; for the role `platform`.',
+    '83346',
+  ),
+  ...LIST_OF_SUBSCRIPTION,
+};
+const ATTEMPTS = {
+  limit: NEWEST_PAGE.limit,
+  after: parameter.valid(ATTEMPT, 'Lists the attempts after the one with this number.', {
+    ...schema.integer('', 100),
+    minimum: 0,
+    maximum: 999_999_999,
+  }),
+};
 
 /** A customer's deliveries, and their attempts. */
 @Controller('v1')
@@ -43,27 +97,25 @@ export class DeliveriesController {
   @Get('deliveries')
   list(
     @CurrentUser() user: Principal,
-    @QueryOf(readQuery) { page, filter, accountId: asked, ...ids }: ReturnType<typeof readQuery>,
+    @QueryOf(LIST) { page, filter, accountId: asked, webhookId, applicationId }: Query<typeof LIST>,
   ): Answer {
-    const { webhookId, applicationId } = ids;
     const place = given({
       accountId: accountShown(asked, user),
       webhook: webhookId === undefined ? undefined : { id: webhookId },
       applicationId,
     });
-    const read = (of: Page) => this.deliveries.list({ ...filter, ...place }, of);
-    return listedOrExported(page, read, viewFor(filter), 'deliveries');
+    const read = (of: Page) => this.deliveries.list({ ...filterOf(filter), ...place }, of);
+    return listedOrExported(page, read, viewOf(filter), 'deliveries');
   }
 
   @Get('webhooks/:id/deliveries')
   async listOf(
     @Param('id') webhookId: string,
     @CurrentUser() user: Principal,
-    @QueryOf((query) => ({ page: query.exportablePage(), filter: filterOf(query) }))
-    { page, filter }: { page: Page; filter: DeliveryFilter },
+    @QueryOf(LIST_OF_SUBSCRIPTION) { page, filter }: Query<typeof LIST_OF_SUBSCRIPTION>,
   ): Promise<Answer> {
-    const read = await this.deliveries.listOf(user.userId, webhookId, filter);
-    return listedOrExported(page, read, viewFor(filter), 'deliveries');
+    const read = await this.deliveries.listOf(user.userId, webhookId, filterOf(filter));
+    return listedOrExported(page, read, viewOf(filter), 'deliveries');
   }
 
   @Get('deliveries/:id')
@@ -82,7 +134,7 @@ export class DeliveriesController {
   async attempts(
     @Param('id') id: string,
     @CurrentUser() user: Principal,
-    @QueryOf((query) => query.page(ATTEMPT)) page: Page,
+    @QueryOf(ATTEMPTS) page: Page,
   ): Promise<Answer> {
     const delivery = await this.deliveries.get(ownerSeen(user), id);
     const { read, view } = this.attemptsOf(delivery, user);
@@ -157,28 +209,12 @@ export class DeliveriesController {
   }
 }
 
-function viewFor({ withNotification = false }: DeliveryFilter) {
-  return withNotification ? DeliveryView : PLAIN_VIEW;
+type GivenFilter = Query<typeof LIST>['filter'];
+
+function viewOf({ include }: GivenFilter) {
+  return include ? DeliveryView : PLAIN_VIEW;
 }
 
-function filterOf(query: QueryReader): DeliveryFilter {
-  const filter = {
-    state: query.filter('state', STATE),
-    event: query.filter('event', eventKindValidator),
-    status: query.filter('status', RESULT),
-    producerId: query.text('producerId'),
-    contains: query.valid('contains', CONTAINED_TEXT),
-  };
-  const withNotification = query.valid('include', INCLUDE) !== undefined;
-  return { ...given(filter), ...query.times(), ...(withNotification && { withNotification }) };
-}
-
-function readQuery(query: QueryReader) {
-  return {
-    page: query.exportablePage(),
-    filter: filterOf(query),
-    accountId: query.numericId('accountId'),
-    webhookId: query.numericId('webhookId'),
-    applicationId: query.numericId('applicationId'),
-  };
+function filterOf({ include, ...filter }: GivenFilter) {
+  return { ...filter, withNotification: include !== undefined };
 }

@@ -1,21 +1,9 @@
-import {
-  AddressSchema,
-  describeError,
-  describeRoutes,
-  EXPORTABLE_PAGE,
-  NEWEST_PAGE,
-  PLUS_AT_START,
-  schema,
-  TIMES,
-} from '#libs/http';
+import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http';
 import {
   DeliveryFinishedError,
   DeliveryNotFinishedError,
   SubscriptionInactiveError,
 } from '../domain/deliveries.service.js';
-import { ATTEMPT_ERRORS, DELIVERY_STATES } from '../domain/delivery.js';
-import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
-import { CONTAINS } from './contained-text.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './delivery.view.js';
 import { NOTIFICATION_LOOP } from './starts-sending.js';
@@ -44,34 +32,6 @@ const OF_SUBSCRIPTION = {
   },
 };
 
-const FILTERS = {
-  state: {
-    about: `Only deliveries in this state: ${DELIVERY_STATES.join(', ')}.`,
-    schema: schema.text('', 'succeeded'),
-  },
-  event: {
-    about: `Only deliveries of events of this kind: ${EVENT_KINDS.join(', ')}.`,
-    schema: schema.text('', 'cdrCreated'),
-  },
-  status: {
-    about:
-      'Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an ' +
-      `error (${ATTEMPT_ERRORS.join(', ')}), or \`failed\` for all but 2xx.`,
-    schema: schema.text('', '5xx'),
-  },
-  producerId: {
-    about: `Only deliveries of events with this key of their producer. ${PLUS_AT_START}`,
-    schema: schema.text('', 'cdr-8c1f3a'),
-  },
-  contains: CONTAINS,
-  include: {
-    about: 'Adds the `notification` of each delivery. A page ends early at about 1 MiB of them.',
-    schema: schema.choice('', ['notification']),
-  },
-  ...TIMES,
-  ...EXPORTABLE_PAGE,
-};
-
 /** The deliveries' part of the API description. */
 export const deliveriesRoutes = describeRoutes(DeliveriesController, {
   tag: 'Deliveries',
@@ -81,33 +41,15 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     list: {
       summary: 'List deliveries',
       about: "The caller's deliveries, or all deliveries for the role `platform`; newest first.",
-      query: {
-        webhookId: {
-          about: 'Only deliveries to this subscription.',
-          schema: schema.text('', '4711'),
-        },
-        applicationId: {
-          about: 'Only deliveries of events of this application.',
-          schema: schema.text('', '5080983'),
-        },
-        accountId: {
-          about: 'Only deliveries of this account; for the role `platform`.',
-          schema: schema.text('', '83346'),
-        },
-        ...FILTERS,
-      },
       answer: schema.arrayOf(DeliveryView.schema),
-      isExported: true,
-      headers: ['Link', 'Switchhook-Searched-To'],
+      headers: ['Switchhook-Searched-To'],
     },
     listOf: {
       summary: "List a subscription's deliveries",
       about: 'Newest first.',
       path: OF_SUBSCRIPTION,
-      query: FILTERS,
       answer: schema.arrayOf(DeliveryView.schema),
-      isExported: true,
-      headers: ['Link', 'Switchhook-Searched-To'],
+      headers: ['Switchhook-Searched-To'],
     },
     show: {
       summary: 'Show a delivery',
@@ -119,15 +61,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     attempts: {
       summary: "List a delivery's attempts",
       about: 'All of them, oldest first. The role `platform` may list those of any account.',
-      query: {
-        limit: NEWEST_PAGE.limit!,
-        after: {
-          about: 'Lists the attempts after the one with this number.',
-          schema: { ...schema.integer('', 100), minimum: 0, maximum: 999_999_999 },
-        },
-      },
       answer: schema.arrayOf(AttemptView.schema),
-      headers: ['Link'],
     },
     redeliver: {
       summary: 'Deliver again',

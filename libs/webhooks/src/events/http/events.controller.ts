@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import {
   type Answer,
   answer,
-  given,
+  EXPORTABLE_PAGE,
   Href,
   type HrefBuilder,
   isStrict,
@@ -11,19 +11,24 @@ import {
   listAs,
   listed,
   listedOrExported,
+  NEWEST_PAGE,
   NoRouteError,
+  parameter,
+  PLUS_AT_START,
+  type Query,
   QueryOf,
-  type QueryReader,
   type ReadBody,
   shownWithList,
+  TIMES,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { accountShown, CurrentUser, ownerSeen, PlatformOnly } from '#libs/identity/http';
-import { DomainError, InternalError, oneOf, type Page, ValidationError } from '#libs/kernel';
+import { DomainError, InternalError, type Page, ValidationError } from '#libs/kernel';
 import { FailureLog } from '#libs/runtime';
 import type { Acceptance, Unstored } from '../domain/event.js';
-import { type EventQuery, EventsService } from '../domain/events.service.js';
+import { EventsService } from '../domain/events.service.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { eventKindValidator, resourceValidator } from '../../event-kinds/http/choices.schema.js';
 import { eventsIn, givenBatch } from './event-batch.body.js';
 import { refusalFault, singleEvent } from './event.body.js';
@@ -35,11 +40,43 @@ import {
   SHOWN,
   SingleEventView,
 } from './event.view.js';
-import { CONTAINED_TEXT } from '../../deliveries/http/contained-text.js';
+import { CONTAINS } from '../../deliveries/http/contained-text.js';
 import { StartsSending } from '../../deliveries/http/starts-sending.js';
 
-const INCLUDE = oneOf(['data']);
 const PLAIN_VIEW = EventView.without('data');
+
+const LIST = {
+  event: parameter.filter(
+    eventKindValidator,
+    `Of this kind: ${EVENT_KINDS.join(', ')}.`,
+    'cdrCreated',
+  ),
+  resource: parameter.filter(
+    resourceValidator,
+    `About this: ${RESOURCES.join(', ')}, or ${ALL_RESOURCES} for notices.`,
+    'call',
+  ),
+  applicationId: parameter.numericId('Only events of this application.', '5080983'),
+  accountId: parameter.numericId('Only events of this account; for the role `platform`.', '83346'),
+  producerId: parameter.text(
+    `Only events with this key of their producer. ${PLUS_AT_START}`,
+    'cdr-8c1f3a',
+  ),
+  unmatched: parameter.flag(
+    'Only events without a delivery (`true`), or with at least one (`false`).',
+  ),
+  contains: CONTAINS,
+  missedBy: parameter.numericId(
+    'Only events that match this subscription as it is now, and that were not delivered to it, from 30 days ' +
+      'before its creation on.',
+    '4711',
+  ),
+  include: parameter.choice("Adds the events' `data`. A page ends early at about 1 MiB of them.", [
+    'data',
+  ]),
+  ...TIMES,
+  page: EXPORTABLE_PAGE,
+};
 
 /** Accepts events from the platform, and shows them. */
 @Controller('v1/events')
@@ -106,12 +143,12 @@ export class EventsController {
   @Get()
   list(
     @CurrentUser() user: Principal,
-    @QueryOf(readQuery) { page, filter, accountId }: ReturnType<typeof readQuery>,
+    @QueryOf(LIST) { page, accountId, include, ...filter }: Query<typeof LIST>,
   ): Answer {
     const owner = accountShown(accountId, user);
-    const read = (of: Page) => this.events.list(owner, filter, of);
-    const view = filter.withData === true ? EventView : PLAIN_VIEW;
-    return listedOrExported(page, read, view, 'events');
+    const withData = include !== undefined;
+    const read = (of: Page) => this.events.list(owner, { ...filter, withData }, of);
+    return listedOrExported(page, read, withData ? EventView : PLAIN_VIEW, 'events');
   }
 
   @Get(':id')
@@ -132,28 +169,10 @@ export class EventsController {
   async deliveries(
     @Param('id') id: string,
     @CurrentUser() user: Principal,
-    @QueryOf((query) => query.page()) page: Page,
+    @QueryOf(NEWEST_PAGE) page: Page,
   ): Promise<Answer> {
     return listed(page, await this.events.deliveriesOf(id, ownerSeen(user)), DeliveryView);
   }
-}
-
-function readQuery(query: QueryReader) {
-  const page = query.exportablePage();
-  const filter: EventQuery = {
-    ...given({
-      applicationId: query.numericId('applicationId'),
-      unmatched: query.flag('unmatched'),
-      event: query.filter('event', eventKindValidator),
-      resource: query.filter('resource', resourceValidator),
-      producerId: query.text('producerId'),
-      contains: query.valid('contains', CONTAINED_TEXT),
-      missedBy: query.numericId('missedBy'),
-    }),
-    ...query.times(),
-    ...(query.valid('include', INCLUDE) !== undefined && { withData: true }),
-  };
-  return { page, filter, accountId: query.numericId('accountId') };
 }
 
 /** @param account that the request names */

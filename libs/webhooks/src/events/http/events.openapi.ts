@@ -1,13 +1,4 @@
-import {
-  AddressSchema,
-  describeError,
-  describeRoutes,
-  EXPORTABLE_PAGE,
-  NEWEST_PAGE,
-  PLUS_AT_START,
-  schema,
-  TIMES,
-} from '#libs/http';
+import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http';
 import { EventBatchSchema, ReportedEventSchema } from './event.body.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
 import {
@@ -16,8 +7,6 @@ import {
   EventReportSchema,
   EventView,
 } from './event.view.js';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
-import { CONTAINS } from '../../deliveries/http/contained-text.js';
 import { NOTIFICATION_LOOP } from '../../deliveries/http/starts-sending.js';
 import { SUBSCRIPTION_INACTIVE } from '../../deliveries/http/deliveries.openapi.js';
 import {
@@ -78,48 +67,8 @@ export const eventsRoutes = describeRoutes(EventsController, {
     list: {
       summary: 'List events',
       about: "The caller's events, or all events for the role `platform`; newest first.",
-      query: {
-        event: {
-          about: `Of this kind: ${EVENT_KINDS.join(', ')}.`,
-          schema: schema.text('', 'cdrCreated'),
-        },
-        resource: {
-          about: `About this: ${RESOURCES.join(', ')}, or ${ALL_RESOURCES} for notices.`,
-          schema: schema.text('', 'call'),
-        },
-        applicationId: {
-          about: 'Only events of this application.',
-          schema: schema.text('', '5080983'),
-        },
-        accountId: {
-          about: 'Only events of this account; for the role `platform`.',
-          schema: schema.text('', '83346'),
-        },
-        producerId: {
-          about: `Only events with this key of their producer. ${PLUS_AT_START}`,
-          schema: schema.text('', 'cdr-8c1f3a'),
-        },
-        unmatched: {
-          about: 'Only events without a delivery (`true`), or with at least one (`false`).',
-          schema: schema.flag('', true),
-        },
-        contains: CONTAINS,
-        missedBy: {
-          about:
-            'Only events that match this subscription as it is now, and that were not delivered to it, from 30 days ' +
-            'before its creation on.',
-          schema: schema.text('', '4711'),
-        },
-        include: {
-          about: "Adds the events' `data`. A page ends early at about 1 MiB of them.",
-          schema: schema.choice('', ['data']),
-        },
-        ...TIMES,
-        ...EXPORTABLE_PAGE,
-      },
       answer: schema.arrayOf(EventView.schema),
-      isExported: true,
-      headers: ['Link', 'Switchhook-Searched-To'],
+      headers: ['Switchhook-Searched-To'],
     },
     show: {
       summary: 'Show an event',
@@ -129,9 +78,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
     deliveries: {
       summary: "List an event's deliveries",
       about: 'All of them, newest first. The role `platform` may list those of any account.',
-      query: NEWEST_PAGE,
       answer: schema.arrayOf(DeliveryView.schema),
-      headers: ['Link'],
     },
   },
 });

@@ -1,8 +1,5 @@
 import { computed, schema, viewOf } from '#libs/http';
-import { isNumericId, string } from '#libs/kernel';
 import type { AccountLoad } from '../accounts.js';
-
-export const ACCOUNT_ID = string().and('format', 'must be the id of an account', isNumericId);
 
 export const AccountLoadView = viewOf<AccountLoad>()('AccountLoad', {
   accountId: computed(schema.accountNumber('The account.'), ({ id }) => Number(id)),

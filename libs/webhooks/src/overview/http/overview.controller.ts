@@ -1,10 +1,45 @@
 import { Controller, Get } from '@nestjs/common';
-import { type Answer, given, listed, QueryOf, type QueryReader } from '#libs/http';
+import {
+  type Answer,
+  listed,
+  NEWEST_PAGE,
+  parameter,
+  type Query,
+  QueryOf,
+  schema,
+} from '#libs/http';
 import { PlatformOnly } from '#libs/identity/http';
-import { oneOf, type Page } from '#libs/kernel';
+import { isNumericId, type Page, string } from '#libs/kernel';
 import { ACCOUNT_SORTS, AccountLoads } from '../accounts.js';
 import { Overview } from '../overview.js';
-import { ACCOUNT_ID, AccountLoadView } from './account-load.view.js';
+import { AccountLoadView } from './account-load.view.js';
+
+const ACCOUNT_ID = string().and('format', 'must be the id of an account', isNumericId);
+
+const ACCOUNTS = {
+  since: parameter.time(
+    'The start of the time range, rounded down to the hour; by default one hour before `until`. It must be at most seven days before `until`.',
+    '2026-01-31T11:00:00Z',
+  ),
+  until: parameter.time(
+    'The end of the time range, rounded up to the hour; by default now. It must be later than `since`.',
+    '2026-01-31T12:00:00Z',
+  ),
+  sort: parameter.choice('The member to sort by; by default `share`.', ACCOUNT_SORTS, 'waiting'),
+  order: parameter.choice(
+    'By default `desc`: the largest first.',
+    ['asc', 'desc'] as const,
+    'desc',
+  ),
+  page: {
+    limit: NEWEST_PAGE.limit,
+    after: parameter.valid(
+      ACCOUNT_ID,
+      'Lists the accounts after this one.',
+      schema.numericId('', '83346'),
+    ),
+  },
+};
 
 /** The state of the installation, for operators. */
 @Controller('v1/overview')
@@ -21,18 +56,7 @@ export class OverviewController {
   }
 
   @Get('accounts')
-  accounts(@QueryOf(readQuery) { page, ...asked }: ReturnType<typeof readQuery>): Answer {
+  accounts(@QueryOf(ACCOUNTS) { page, ...asked }: Query<typeof ACCOUNTS>): Answer {
     return listed(page, (of: Page) => this.loads.list(asked, of), AccountLoadView);
   }
-}
-
-const SORT = oneOf(ACCOUNT_SORTS);
-const ORDER = oneOf(['asc', 'desc'] as const);
-
-function readQuery(query: QueryReader) {
-  return {
-    page: query.page(ACCOUNT_ID),
-    ...query.times(),
-    ...given({ sort: query.valid('sort', SORT), order: query.valid('order', ORDER) }),
-  };
 }

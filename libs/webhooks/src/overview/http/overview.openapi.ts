@@ -1,6 +1,5 @@
-import { describeRoutes, NEWEST_PAGE, schema } from '#libs/http';
+import { describeRoutes, schema } from '#libs/http';
 import { HOLD_CAUSES } from '#libs/kernel';
-import { ACCOUNT_SORTS } from '../accounts.js';
 import { AccountLoadView } from './account-load.view.js';
 import { OverviewController } from './overview.controller.js';
 
@@ -156,33 +155,7 @@ export const overviewRoutes = describeRoutes(OverviewController, {
       about:
         'Which accounts use the installation most. Needs the role `platform`. Lists accounts with events, attempts or ' +
         'pending deliveries in whole hours, a page at a time. The figures may be 20 seconds old.',
-      query: {
-        since: {
-          about:
-            'The start of the time range, rounded down to the hour; by default one hour before `until`. It must be at most seven days before `until`.',
-          schema: schema.time('', '2026-01-31T11:00:00Z'),
-        },
-        until: {
-          about:
-            'The end of the time range, rounded up to the hour; by default now. It must be later than `since`.',
-          schema: schema.time('', '2026-01-31T12:00:00Z'),
-        },
-        sort: {
-          about: 'The member to sort by; by default `share`.',
-          schema: schema.choice('', ACCOUNT_SORTS, 'waiting'),
-        },
-        order: {
-          about: 'By default `desc`: the largest first.',
-          schema: schema.choice('', ['asc', 'desc'], 'desc'),
-        },
-        limit: NEWEST_PAGE.limit!,
-        after: {
-          about: 'Lists the accounts after this one.',
-          schema: schema.numericId('', '83346'),
-        },
-      },
       answer: schema.arrayOf(AccountLoadView.schema),
-      headers: ['Link'],
     },
   },
 });

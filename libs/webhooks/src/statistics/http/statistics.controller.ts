@@ -1,9 +1,32 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { given, FairReads, numberUpTo, QueryOf, type QueryReader, type FairRead } from '#libs/http';
+import { FairReads, type FairRead, parameter, type Query, QueryOf } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { accountRead, ActAsUser, CurrentUser } from '#libs/identity/http';
-import { type HistoryRange, MAX_BUCKETS } from '../domain/attempt-history.js';
+import { MAX_BUCKETS } from '../domain/attempt-history.js';
 import { Statistics } from '../statistics.js';
+
+const RANGE = {
+  since: parameter.time(
+    'The start of the time range; by default one hour before `until`. It must be at most 31 days before `until`.',
+    '2026-01-31T11:00:00Z',
+  ),
+  until: parameter.time(
+    'The end of the time range, exclusive; by default now. It must be later than `since`.',
+    '2026-01-31T12:00:00Z',
+  ),
+  buckets: parameter.number(
+    MAX_BUCKETS,
+    'The most buckets, 12 by default. Each covers a multiple of five minutes.',
+    12,
+  ),
+};
+const OF_ACCOUNT = {
+  range: RANGE,
+  accountId: parameter.numericId(
+    'The account to show; by default the account of the caller. For the role `platform`.',
+    '83346',
+  ),
+};
 
 /** How attempts went, of a subscription or of a whole account. */
 @Controller('v1')
@@ -15,7 +38,7 @@ export class StatisticsController {
   async stats(
     @Param('id') webhookId: string,
     @CurrentUser() user: Principal,
-    @QueryOf(rangeOf) range: HistoryRange,
+    @QueryOf(RANGE) range: Query<typeof RANGE>,
     @FairReads() readFairly: FairRead,
   ): Promise<object> {
     const isAsked = Object.keys(range).length > 0;
@@ -27,17 +50,10 @@ export class StatisticsController {
   @Get('stats')
   async statsOfAccount(
     @CurrentUser() user: Principal,
-    @QueryOf((query) => [rangeOf(query), query.numericId('accountId')])
-    [range, asked]: [HistoryRange, string | undefined],
+    @QueryOf(OF_ACCOUNT) { range, accountId: asked }: Query<typeof OF_ACCOUNT>,
     @FairReads() readFairly: FairRead,
   ): Promise<object> {
     const accountId = accountRead(asked, user);
     return readFairly(() => this.statistics.ofAccount(accountId, range));
   }
-}
-
-const BUCKETS = numberUpTo(MAX_BUCKETS);
-
-function rangeOf(query: QueryReader): HistoryRange {
-  return { ...query.times(), ...given({ buckets: query.number('buckets', BUCKETS) }) };
 }

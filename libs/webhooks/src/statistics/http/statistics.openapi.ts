@@ -1,5 +1,4 @@
-import { describeRoutes, type Parameters, schema } from '#libs/http';
-import { MAX_BUCKETS } from '../domain/attempt-history.js';
+import { describeRoutes, schema } from '#libs/http';
 import { StatisticsController } from './statistics.controller.js';
 
 const { optional } = schema;
@@ -46,23 +45,6 @@ const AccountStatisticsSchema = schema.named(
   schema.object({ ...SUMMARY, buckets: BUCKETS, waiting: WAITING }),
 );
 
-/** The time range of a history. */
-const HISTORY_RANGE: Parameters = {
-  since: {
-    about:
-      'The start of the time range; by default one hour before `until`. It must be at most 31 days before `until`.',
-    schema: schema.time('', '2026-01-31T11:00:00Z'),
-  },
-  until: {
-    about: 'The end of the time range, exclusive; by default now. It must be later than `since`.',
-    schema: schema.time('', '2026-01-31T12:00:00Z'),
-  },
-  buckets: {
-    about: 'The most buckets, 12 by default. Each covers a multiple of five minutes.',
-    schema: { ...schema.integer('', 12), minimum: 1, maximum: MAX_BUCKETS },
-  },
-};
-
 /** The outcomes of a subscription's attempts, and its backlog. */
 const StatisticsSchema = schema.named(
   'DeliveryStatistics',
@@ -99,7 +81,6 @@ export const statisticsRoutes = describeRoutes(StatisticsController, {
         'Outcomes of the attempts of the last 24 hours, and the backlog. With any parameter, of those of a time range, ' +
         'and its history. The attempts are about ten seconds old, and lack the last ten seconds of a worker that was ' +
         'killed.',
-      query: HISTORY_RANGE,
       answer: StatisticsSchema,
     },
     statsOfAccount: {
@@ -107,14 +88,6 @@ export const statisticsRoutes = describeRoutes(StatisticsController, {
       about:
         'Outcomes of the attempts of all its subscriptions in a time range, and the backlog. The ' +
         'attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.',
-      query: {
-        ...HISTORY_RANGE,
-        accountId: {
-          about:
-            'The account to show; by default the account of the caller. For the role `platform`.',
-          schema: schema.text('', '83346'),
-        },
-      },
       answer: AccountStatisticsSchema,
     },
   },

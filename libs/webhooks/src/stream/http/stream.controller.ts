@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { endOf, type HrefBuilder, hrefBuilder, QueryReader, readFairly } from '#libs/http';
+import { endOf, type HrefBuilder, hrefBuilder, readFairly, readQuery } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { UnavailableError } from '#libs/kernel';
@@ -33,7 +33,7 @@ export class StreamController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    new QueryReader(request).done();
+    readQuery({}, request);
     const after = request.get('Last-Event-ID');
     const isRead = request.method === 'GET';
     const end = endOf(response);

@@ -9,14 +9,23 @@ import {
   JsonBody,
   listed,
   type Once,
+  OPTIONAL_PAGE,
+  parameter,
+  type Query,
   QueryOf,
-  type QueryReader,
   shown,
   type VersionCheck,
 } from '#libs/http';
 import { OperatorReads, type Principal } from '#libs/identity';
-import { accountRead, ActAsUser, CurrentActor, CurrentUser } from '#libs/identity/http';
-import { type Actor, oneOf, type Page } from '#libs/kernel';
+import {
+  ACCOUNT_READ,
+  accountRead,
+  ActAsUser,
+  CurrentActor,
+  CurrentUser,
+} from '#libs/identity/http';
+import type { Actor, Page } from '#libs/kernel';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { eventKindValidator, resourceValidator } from '../../event-kinds/http/choices.schema.js';
 import { RecentActivityReader } from '../recent-activity.js';
 import { RecentLossesReader } from '../recent-losses.js';
@@ -30,6 +39,38 @@ export const ADDRESSES = {
   account: 'v1/webhooks',
   application: 'v1/applications/:applicationId/webhooks',
 } as const;
+
+const SHOW = {
+  ...ACCOUNT_READ,
+  include: parameter.choice(
+    '`activity` adds the attempts of the last 24 hours, the newest delivery and the last success.',
+    ['activity'],
+  ),
+};
+const LIST = {
+  scope: {
+    ...parameter.choice('`all` includes the subscriptions of applications.', ['all']),
+    // An application's list has only one scope.
+    unless: 'applicationId',
+  },
+  ...ACCOUNT_READ,
+  filter: {
+    event: parameter.filter(
+      eventKindValidator,
+      `Only subscriptions for this kind of event: ${EVENT_KINDS.join(', ')}.`,
+      'cdrCreated',
+    ),
+    resource: parameter.filter(
+      resourceValidator,
+      `One of ${RESOURCES.join(', ')}, ${ALL_RESOURCES}: \`sms\` finds subscriptions for \`call,sms\` and for ` +
+        '`all`; `all` finds those for `all`.',
+      'sms',
+    ),
+    enabled: parameter.flag('Only subscriptions that are on (`true`) or off (`false`).'),
+  },
+  include: SHOW.include,
+  page: OPTIONAL_PAGE,
+};
 
 /** Without an application, its level is the account. */
 type ApplicationId = string | undefined;
@@ -53,17 +94,19 @@ export class WebhooksController {
   async list(
     @CurrentUser() user: Principal,
     @CurrentActor() actor: Actor,
-    @QueryOf(readQuery)
-    { page, hasActivity, accountId: asked, ...filter }: ReturnType<typeof readQuery>,
+    @Param('applicationId') applicationId: ApplicationId,
+    @QueryOf(LIST)
+    { page, include, accountId: asked, scope: level, filter }: Query<typeof LIST>,
   ): Promise<Answer> {
     const accountId = accountRead(asked, user);
-    const read = await this.webhooks.list({ accountId, ...filter });
+    const scope = applicationId === undefined ? (level ?? 'account') : { applicationId };
+    const read = await this.webhooks.list({ accountId, scope, ...filter });
     await this.reads.record(user, actor, {
       action: 'user.list_webhooks',
       resourceId: accountId,
       accountId,
     });
-    const readWithHealth = async (of: Page) => this.shown(accountId, await read(of), hasActivity);
+    const readWithHealth = async (of: Page) => this.shown(accountId, await read(of), include);
     return listed(page, readWithHealth, WebhookView);
   }
 
@@ -73,12 +116,12 @@ export class WebhooksController {
     @CurrentActor() actor: Actor,
     @Param('applicationId') applicationId: ApplicationId,
     @Param('id') id: string,
-    @QueryOf(readShown) { accountId: asked, hasActivity }: ReturnType<typeof readShown>,
+    @QueryOf(SHOW) { accountId: asked, include }: Query<typeof SHOW>,
   ): Promise<Answer> {
     const accountId = accountRead(asked, user);
     const webhook = await this.webhooks.get(accountId, id, applicationId);
     await this.reads.record(user, actor, { action: 'webhook.show', resourceId: id, accountId });
-    await this.shown(accountId, [webhook], hasActivity);
+    await this.shown(accountId, [webhook], include);
     return shown(WebhookView, webhook, webhook.version);
   }
 
@@ -126,10 +169,10 @@ export class WebhooksController {
   private async shown(
     accountId: string,
     webhooks: Webhook[],
-    hasActivity: boolean,
+    include: 'activity' | undefined,
   ): Promise<ShownWebhook[]> {
     await this.losses.addTo(webhooks);
-    if (!hasActivity) return webhooks;
+    if (!include) return webhooks;
     const ids = webhooks.map(({ id }) => id);
     const activities = await this.activity.of(accountId, ids);
     return webhooks.map((webhook) => {
@@ -137,29 +180,4 @@ export class WebhooksController {
       return activity ? Object.assign(webhook, { activity }) : webhook;
     });
   }
-}
-
-const SCOPE = oneOf(['all']);
-const INCLUDE = oneOf(['activity']);
-
-function readShown(query: QueryReader) {
-  return {
-    accountId: query.numericId('accountId'),
-    hasActivity: query.valid('include', INCLUDE) !== undefined,
-  };
-}
-
-function readQuery(query: QueryReader, { applicationId }: { applicationId?: string }) {
-  return {
-    event: query.filter('event', eventKindValidator),
-    resource: query.filter('resource', resourceValidator),
-    enabled: query.flag('enabled'),
-    // An application's list has only one scope, so `scope` is an unknown parameter there.
-    scope:
-      applicationId === undefined
-        ? (query.valid('scope', SCOPE) ?? ('account' as const))
-        : { applicationId },
-    ...readShown(query),
-    page: query.optionalPage(),
-  };
 }

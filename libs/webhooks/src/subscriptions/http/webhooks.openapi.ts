@@ -1,14 +1,4 @@
-import {
-  AddressSchema,
-  DeletedSchema,
-  describeError,
-  describeRoutes,
-  OPTIONAL_PAGE,
-  type Parameters,
-  schema,
-} from '#libs/http';
-import { ACCOUNT_READ } from '#libs/identity/http';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
+import { AddressSchema, DeletedSchema, describeError, describeRoutes, schema } from '#libs/http';
 import { WebhookLimitReachedError } from '../domain/webhook.js';
 import { WebhookActionsController } from './webhook-actions.controller.js';
 import { VerificationKeySchema, WebhookView } from './webhook.view.js';
@@ -18,31 +8,6 @@ const LIMIT_REACHED = describeError(
   new WebhookLimitReachedError('account'),
   'The account, or the application, already has as many webhook subscriptions as it may have.',
 );
-
-const FILTERS: Parameters = {
-  event: {
-    about: `Only subscriptions for this kind of event: ${EVENT_KINDS.join(', ')}.`,
-    schema: schema.text('', 'cdrCreated'),
-  },
-  resource: {
-    about:
-      `One of ${RESOURCES.join(', ')}, ${ALL_RESOURCES}: \`sms\` finds subscriptions for \`call,sms\` and for ` +
-      '`all`; `all` finds those for `all`.',
-    schema: schema.text('', 'sms'),
-  },
-  enabled: {
-    about: 'Only subscriptions that are on (`true`) or off (`false`).',
-    schema: schema.flag('', true),
-  },
-};
-
-const INCLUDE: Parameters = {
-  include: {
-    about:
-      '`activity` adds the attempts of the last 24 hours, the newest delivery and the last success.',
-    schema: schema.choice('', ['activity']),
-  },
-};
 
 const ID = {
   about: 'The id of a webhook subscription, at account or application level.',
@@ -83,6 +48,16 @@ const changes = {
   other: { event: 'smsdlr', resource: 'sms', targetUrl: 'https://hooks.example.com/messages' },
 };
 
+/** What the operations have in common at both addresses. */
+const SHOW = { answer: WebhookView.schema, headers: ['ETag'] as const };
+const CREATE = {
+  examples,
+  answer: AddressSchema,
+  headers: ['ETag', 'Location'] as const,
+  errors: [LIMIT_REACHED],
+};
+const UPDATE = { examples: changes, answer: AddressSchema, headers: ['ETag'] as const };
+
 const webhooksRoutes = describeRoutes(WebhooksController, {
   at: ADDRESSES.account,
   tag: 'Webhooks',
@@ -94,40 +69,22 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
     list: {
       summary: 'List subscriptions',
       about: 'All subscriptions at account level by ascending id, or a page of them.',
-      query: {
-        scope: {
-          about: '`all` includes the subscriptions of applications.',
-          schema: schema.choice('', ['all']),
-        },
-        ...ACCOUNT_READ,
-        ...FILTERS,
-        ...INCLUDE,
-        ...OPTIONAL_PAGE,
-      },
       answer: schema.arrayOf(WebhookView.schema),
-      headers: ['Link'],
     },
     show: {
       summary: 'Show a subscription',
       about: 'Shows one subscription, with its version as `ETag`.',
-      query: { ...ACCOUNT_READ, ...INCLUDE },
-      answer: WebhookView.schema,
-      headers: ['ETag'],
+      ...SHOW,
     },
     create: {
       summary: 'Create a subscription',
       about: 'It gets the events of all applications of the account.',
-      examples,
-      answer: AddressSchema,
-      headers: ['ETag', 'Location'],
-      errors: [LIMIT_REACHED],
+      ...CREATE,
     },
     update: {
       summary: 'Update a subscription',
       about: 'Changes the given fields. Switching it off cancels its pending deliveries.',
-      examples: changes,
-      answer: AddressSchema,
-      headers: ['ETag'],
+      ...UPDATE,
     },
     delete: {
       summary: 'Delete a subscription',
@@ -173,6 +130,8 @@ const actionsRoutes = describeRoutes(WebhookActionsController, {
   },
 });
 
+const SAME = 'The same as under `/v1/webhooks/{id}`.';
+
 const applicationWebhooksRoutes = describeRoutes(WebhooksController, {
   at: ADDRESSES.application,
   ids: 'applicationWebhooks',
@@ -189,37 +148,16 @@ const applicationWebhooksRoutes = describeRoutes(WebhooksController, {
     list: {
       summary: "List an application's subscriptions",
       about: 'All subscriptions of the application by ascending id, or a page of them.',
-      query: { ...ACCOUNT_READ, ...FILTERS, ...INCLUDE, ...OPTIONAL_PAGE },
       answer: schema.arrayOf(WebhookView.schema),
-      headers: ['Link'],
     },
-    show: {
-      summary: "Show an application's subscription",
-      about: 'The same as under `/v1/webhooks/{id}`.',
-      query: { ...ACCOUNT_READ, ...INCLUDE },
-      answer: WebhookView.schema,
-      headers: ['ETag'],
-    },
+    show: { summary: "Show an application's subscription", about: SAME, ...SHOW },
     create: {
       summary: 'Create a subscription for an application',
       about: 'It gets the events of this application.',
-      examples,
-      answer: AddressSchema,
-      headers: ['ETag', 'Location'],
-      errors: [LIMIT_REACHED],
+      ...CREATE,
     },
-    update: {
-      summary: "Update an application's subscription",
-      about: 'The same as under `/v1/webhooks/{id}`.',
-      examples: changes,
-      answer: AddressSchema,
-      headers: ['ETag'],
-    },
-    delete: {
-      summary: "Delete an application's subscription",
-      about: 'The same as under `/v1/webhooks/{id}`.',
-      answer: DeletedSchema,
-    },
+    update: { summary: "Update an application's subscription", about: SAME, ...UPDATE },
+    delete: { summary: "Delete an application's subscription", about: SAME, answer: DeletedSchema },
   },
 });
 
