@@ -18,8 +18,9 @@ import type { Config } from '#libs/runtime';
 
 /** How a member of a body is read. */
 export interface FieldOptions {
+  /** On POST: a PUT changes the members that are given. */
   required?: boolean;
-  /** Required unless this other member is given. */
+  /** Required on POST unless this other member is given. */
   requiredUnless?: string;
   /** On PUT, `null` clears it; otherwise `null` is a fault there. (On POST, `null` means "not given".) */
   clearable?: boolean;
@@ -29,6 +30,9 @@ export interface FieldOptions {
   raw?: boolean;
   /** For the API description. */
   about?: string;
+  /** What only the description for POST adds, and only that for PUT. */
+  aboutNew?: string;
+  aboutChange?: string;
   example?: unknown;
   default?: unknown;
 }
@@ -38,13 +42,21 @@ export interface FieldDescription extends FieldOptions {
   schema: Schema;
   /** Its rules in words, but for the type. */
   wording: readonly string[];
+  /** Rules that hold only on POST. */
+  wordingNew: readonly string[];
 }
 
 const fields = new Map<object, Map<string, FieldDescription>>();
 
 function describe(target: object, property: PropertyKey, more: Partial<FieldDescription>): void {
   const known = fields.get(target) ?? new Map<string, FieldDescription>();
-  const described = { schema: {}, wording: [], ...known.get(String(property)), ...more };
+  const described = {
+    schema: {},
+    wording: [],
+    wordingNew: [],
+    ...known.get(String(property)),
+    ...more,
+  };
   fields.set(target, known.set(String(property), described));
 }
 
@@ -61,7 +73,8 @@ export function Field(options: FieldOptions = {}): PropertyDecorator {
     register,
     Expose(),
     ...(options.trim === true ? [Transform(trim)] : []),
-    isRequired ? requiredField(other) : ValidateIf((_, value: unknown) => isGiven(value)),
+    ValidateIf((dto: object, value) => isGiven(value) || (isRequired && checked.get(dto)!.isNew)),
+    ...(isRequired ? [requiredField(other)] : []),
   );
 }
 
@@ -80,6 +93,8 @@ export interface FieldRule<Value> {
   /** Begins with "must" or similar. One that depends on the configuration is not in the API description. */
   says: string | ((context: CheckContext) => string);
   holds: (value: Value, context: CheckContext) => boolean;
+  /** Only for new resources. On a change, the service checks it, because it knows whether the value changes. */
+  onlyNew?: true;
 }
 
 /** What a rule may use besides the value. */
@@ -96,17 +111,20 @@ export function Is<Value>(
   ...rules: FieldRule<Value>[]
 ): PropertyDecorator {
   const { schema } = validator;
-  const wording = [
-    ...rules.flatMap(({ says }) => (typeof says === 'string' ? [says] : [])),
-    ...validator.wording,
-  ];
+  const wordsOf = (some: FieldRule<Value>[]) =>
+    some.flatMap(({ says }) => (typeof says === 'string' ? [says] : []));
+  const wording = [...wordsOf(rules.filter(({ onlyNew }) => !onlyNew)), ...validator.wording];
+  const wordingNew = wordsOf(rules.filter(({ onlyNew }) => onlyNew));
   return applyDecorators(
-    (target: object, property: PropertyKey) => describe(target, property, { schema, wording }),
+    (target: object, property: PropertyKey) =>
+      describe(target, property, { schema, wording, wordingNew }),
     checkedBy((value, context) => {
       if (value === undefined) return [];
       const problems = validator.check(value, context.isNew);
       if (problems.length > 0) return problems;
-      const broken = rules.find(({ holds }) => !holds(value as Value, context));
+      const broken = rules.find(
+        ({ holds, onlyNew }) => (!onlyNew || context.isNew) && !holds(value as Value, context),
+      );
       if (!broken) return [];
       const { code, says } = broken;
       return [{ code, says: typeof says === 'string' ? says : says(context) }];

@@ -13,14 +13,21 @@ import {
   type NewApplication,
 } from '../domain/application.js';
 
-const API_TYPE = { about: 'How the application is driven.', example: 'webapi' };
-const NAME = { about: 'The name; it need not be unique.', example: 'Shop' };
-const VOICE_URL = {
-  about: 'The URL that drives its voice calls.',
-  example: 'https://shop.example.com/voice',
-};
+/** `PUT /v1/applications/:id` */
+export class UpdateApplicationDto {
+  @Field({ required: true, trim: true, about: 'The name; it need not be unique.', example: 'Shop' })
+  @Is(nameValidator)
+  name?: string;
 
-class ApplicationDto {
+  @Field({
+    requiredUnless: 'messagingUrl',
+    clearable: true,
+    about: 'The URL that drives its voice calls.',
+    example: 'https://shop.example.com/voice',
+  })
+  @Is(httpUrl())
+  voiceUrl?: string | null;
+
   @Field({
     clearable: true,
     about: 'The URL that drives its messages (SMS).',
@@ -36,23 +43,20 @@ class ApplicationDto {
   @Is(environmentReference)
   environment?: string | number;
 
-  @Field({ ...API_TYPE, about: `${API_TYPE.about} By default ${DEFAULT_API_TYPE}.` })
+  @Field({
+    about: `How the application is driven. By default ${DEFAULT_API_TYPE}.`,
+    example: 'webapi',
+  })
   @Is(apiTypeValidator)
   apiType?: string;
-}
 
-/** `POST /v1/applications` */
-export class CreateApplicationDto extends ApplicationDto {
-  @Field({ required: true, trim: true, ...NAME })
-  @Is(nameValidator)
-  name!: string;
-
-  @Field({ requiredUnless: 'messagingUrl', ...VOICE_URL })
-  @Is(httpUrl())
-  voiceUrl?: string;
-
-  @Field({ ...API_TYPE, about: 'Another name for apiType.' })
+  @Field({
+    about: 'Another name for apiType.',
+    aboutChange: 'The one of the two that differs from the stored value counts.',
+    example: 'webapi',
+  })
   @Is(apiTypeValidator, {
+    onlyNew: true,
     code: 'conflict',
     says: 'must equal apiType when both are given',
     holds: (platform, { dto: { apiType } }) =>
@@ -61,30 +65,15 @@ export class CreateApplicationDto extends ApplicationDto {
   platform?: string;
 }
 
-/** What a body of POST asks for. */
-export function newApplicationOf(body: CreateApplicationDto): NewApplication {
-  const { environment, apiType, platform, ...fields } = body;
-  const environmentId = environmentIdOf(environment);
-  return { ...fields, environmentId, apiType: apiTypeOf(apiType ?? platform) };
+/** `POST /v1/applications` */
+export class CreateApplicationDto extends UpdateApplicationDto {
+  declare name: string;
 }
 
-/** `PUT /v1/applications/:id` */
-export class UpdateApplicationDto extends ApplicationDto {
-  @Field({ trim: true, ...NAME })
-  @Is(nameValidator)
-  name?: string;
-
-  @Field({ clearable: true, ...VOICE_URL })
-  @Is(httpUrl())
-  voiceUrl?: string | null;
-
-  @Field({
-    ...API_TYPE,
-    about:
-      'Another name for apiType. The one of the two that differs from the stored value counts.',
-  })
-  @Is(apiTypeValidator)
-  platform?: string;
+/** What a body of POST asks for. */
+export function newApplicationOf(body: CreateApplicationDto): NewApplication {
+  const { platform, ...changes } = changesOf(body);
+  return { ...changes, name: body.name, apiType: changes.apiType ?? platform };
 }
 
 /** What a body of PUT asks for. */

@@ -13,18 +13,18 @@ import {
  * The schema of a body, from the fields of its DTO. The descriptions contain the wording of every
  * rule, because JSON Schema cannot express all of them, unless `about` has it. That at least one of two members
  * is required is only in words, because client generators misread an `anyOf` beside `properties`.
- * @param nullIsAbsent whether `null` means "not given", as on POST
+ * @param isNew as on POST, where `null` means "not given"
  */
-export function bodySchemaOf(dto: new () => object, nullIsAbsent: boolean): Schema {
+export function bodySchemaOf(dto: new () => object, isNew: boolean): Schema {
   const known = schemas.get(dto);
   if (known) return known;
   const fields = [...fieldsOf(dto)].sort(([a], [b]) => a.localeCompare(b));
-  const required = fields.filter(([, { required: is }]) => is).map(([name]) => name);
+  const required = fields.filter(([, field]) => isNew && field.required).map(([name]) => name);
   const schema = named(dto.name.replace(/Dto$/, ''), {
     type: 'object',
-    ...(nullIsAbsent && { description: NULL_IS_ABSENT }),
+    ...(isNew && { description: NULL_IS_ABSENT }),
     properties: Object.fromEntries(
-      fields.map(([name, field]) => [name, fieldSchema(field, nullIsAbsent)]),
+      fields.map(([name, field]) => [name, fieldSchema(field, isNew)]),
     ),
     ...(required.length > 0 && { required }),
   });
@@ -34,26 +34,28 @@ export function bodySchemaOf(dto: new () => object, nullIsAbsent: boolean): Sche
 
 const schemas = new Map<object, Schema>();
 
-function fieldSchema(field: FieldDescription, nullIsAbsent: boolean): Schema {
-  const { schema, about = '', wording } = field;
+function fieldSchema(field: FieldDescription, isNew: boolean): Schema {
+  const { schema, about = '' } = field;
+  const wording = isNew ? [...field.wordingNew, ...field.wording] : field.wording;
   const isNamed = nameOf(schema) !== undefined;
   const description = [
     about,
+    (isNew ? field.aboutNew : field.aboutChange) ?? '',
     isNamed ? '' : (schema.description ?? ''),
     ...wording.filter((says) => !about.includes(says)).map((says) => sentence(says)),
     field.trim === true ? 'Surrounding white space is removed.' : '',
     takesEmptyArray(field) ? EMPTY_ARRAY : '',
-    field.requiredUnless === undefined
-      ? ''
-      : `Either this or \`${field.requiredUnless}\` is required.`,
-    field.clearable === true && !nullIsAbsent ? '`null` clears it.' : '',
+    isNew && field.requiredUnless !== undefined
+      ? `Either this or \`${field.requiredUnless}\` is required.`
+      : '',
+    field.clearable === true && !isNew ? '`null` clears it.' : '',
   ];
   const shown = {
     description: description.filter((part) => part !== '').join(' '),
     ...(field.example !== undefined && { examples: [field.example] }),
   };
   if (isNamed) return use(schema, shown);
-  const isNullable = nullIsAbsent ? field.required !== true : field.clearable === true;
+  const isNullable = isNew ? field.required !== true : field.clearable === true;
   return {
     // An enumeration with null among its values is what generators trip over.
     ...(isNullable && !schema.enum ? nullable(schema) : schema),

@@ -94,7 +94,7 @@ function kindMismatch(
 }
 
 /** Whether the resources of a subscription include this one. */
-export function covers(resources: string, resource: EventResource): boolean {
+export function covers(resources: string, resource: string): boolean {
   return resources.split(',').some((one) => one === ALL_RESOURCES || one === resource);
 }
 

@@ -16,31 +16,36 @@ import {
 } from './subscription-life.js';
 import type { SealedTarget, WebhookSecrets } from './webhook-secrets.js';
 
-/** The fields of a subscription that a client sets (specification, section 2.2). */
-export interface WebhookContent {
-  /** A label for people, also sent in notifications. */
-  name: string | null;
-  event: EventKind;
-  /** As `parseResources` returns it. */
-  resource: string;
-  /** Which of these events it is for; null for all. */
-  filter: Filter | null;
-  /** Includes its user information. */
-  targetUrl: string;
-  /** JSON text of an object, exactly as it was sent. */
-  payload: string | null;
-  enabled: boolean;
-  /** Overrides the configured retry schedule and timeout. */
-  retry: RetryPolicy | null;
-  /** Values by name, sent with every notification. */
-  headers: Record<string, string> | null;
-  signature: Signature;
-  /** The pace, over all workers together; null for no limit. */
-  maxPerSecond: number | null;
-  maxConcurrent: number | null;
-  /** Sends one delivery at a time, in the order of acceptance. */
-  ordered: boolean;
-}
+/** The fields that a client sets (specification, section 2.2). The URL includes its user information. */
+export type WebhookContent = Pick<
+  Webhook,
+  | 'name'
+  | 'event'
+  | 'resource'
+  | 'filter'
+  | 'targetUrl'
+  | 'payload'
+  | 'enabled'
+  | 'retry'
+  | 'signature'
+  | 'maxPerSecond'
+  | 'maxConcurrent'
+  | 'ordered'
+> & { headers: Record<string, string> | null };
+
+/** Those that need not be given. */
+export const DEFAULTS: Omit<WebhookContent, 'event' | 'resource' | 'targetUrl'> = {
+  name: null,
+  filter: null,
+  payload: null,
+  enabled: true,
+  retry: null,
+  headers: null,
+  signature: 'hmac-sha256',
+  maxPerSecond: null,
+  maxConcurrent: null,
+  ordered: false,
+};
 
 type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
 
@@ -82,9 +87,12 @@ export class Webhook implements SealedTarget {
   accountId!: string;
   /** Null at account level. */
   applicationId!: string | null;
+  /** A label for people, also sent in notifications. */
   name!: string | null;
   event!: EventKind;
+  /** As `parseResources` returns it. */
   resource!: string;
+  /** Which of these events it is for; null for all. */
   filter!: Filter | null;
   /** By which statements know whether a verdict is about the present filter. */
   filterId!: string | null;
@@ -92,7 +100,9 @@ export class Webhook implements SealedTarget {
   userinfo!: Sealed | null;
   /** Raised with each new target: the health of one does not apply to the next. */
   targetVersion!: number;
+  /** Values by name, sent with every notification. */
   headers!: Record<string, Sealed> | null;
+  /** JSON text of an object, exactly as it was sent. */
   payload!: string | null;
   enabled!: boolean;
   /** Set when the service, not the customer, switched it off. */
@@ -107,6 +117,7 @@ export class Webhook implements SealedTarget {
   holdUntil!: Date | null;
   /** Its deliveries wait until the customer resumes it. */
   paused!: boolean;
+  /** Overrides the configured retry schedule and timeout. */
   retry!: RetryPolicy | null;
   /** Failed attempts in a row, ten at most; the first of them was at `failingSince`. */
   failures!: number;
@@ -117,8 +128,10 @@ export class Webhook implements SealedTarget {
   openings!: number;
   /** Its deliveries wait in PostgreSQL instead of the queue. */
   backlog!: boolean;
+  /** The pace, over all workers together; null for no limit. */
   maxPerSecond!: number | null;
   maxConcurrent!: number | null;
+  /** Sends one delivery at a time, in the order of acceptance. */
   ordered!: boolean;
   /** Nothing is sent before. */
   pacedUntil!: Date | null;
@@ -219,23 +232,8 @@ function isSame(one: unknown, other: unknown): boolean {
 export type SealedKey = Pick<Webhook, 'secret' | 'publicKey'>;
 
 /** The columns of a new subscription, except its key. */
-export type NewWebhook = Pick<
-  Webhook,
-  | 'name'
-  | 'event'
-  | 'resource'
-  | 'filter'
-  | 'filterId'
-  | 'targetUrl'
-  | 'userinfo'
-  | 'payload'
-  | 'enabled'
-  | 'retry'
-  | 'headers'
-  | 'maxPerSecond'
-  | 'maxConcurrent'
-  | 'ordered'
->;
+export type NewWebhook = Omit<WebhookContent, 'headers' | 'signature'> &
+  Pick<Webhook, 'filterId' | 'userinfo' | 'headers'>;
 
 /** New column values of a subscription; only the database knows some of them. */
 export type WebhookRevision = Partial<

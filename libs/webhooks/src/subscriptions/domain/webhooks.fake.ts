@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { SecretBox } from '#libs/kernel';
 import { applicationsOnFakes } from '../../../../applications/src/domain/applications.fake.js';
 import { TargetPolicy } from './target-url.js';
-import type { WebhookContent } from './webhook.js';
+import { DEFAULTS, type WebhookContent } from './webhook.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 import { FakeWebhooksRepository } from './webhooks.repository.fake.js';
@@ -55,18 +55,9 @@ export function webhooksOnFakes() {
 
 /** The content of a subscription. */
 export const aContent = (fields: Partial<WebhookContent> = {}): WebhookContent => ({
-  name: null,
+  ...DEFAULTS,
   event: 'cdrCreated',
   resource: 'all',
-  filter: null,
   targetUrl: 'https://user:pass@target.example/',
-  payload: null,
-  enabled: true,
-  retry: null,
-  headers: null,
-  signature: 'hmac-sha256',
-  maxPerSecond: null,
-  maxConcurrent: null,
-  ordered: false,
   ...fields,
 });

@@ -1,5 +1,4 @@
 import type { Page, Sealed } from '#libs/kernel';
-import type { EventKind, Resource } from '../../event-kinds/domain/event-kinds.js';
 import type { NewWebhook, SealedKey, Webhook, WebhookRevision } from './webhook.js';
 
 /** Identifies a subscription of an account. With an application, it must belong to that application. */
@@ -20,9 +19,9 @@ export interface WebhookFilter {
   accountId: string;
   /** One application's subscriptions, the account-level ones, or all. */
   scope: { applicationId: string } | 'account' | 'all';
-  event?: EventKind | undefined;
+  event?: string | undefined;
   /** `all` finds subscriptions to `all`; a resource finds those that cover it. */
-  resource?: Resource | 'all' | undefined;
+  resource?: string | undefined;
   enabled?: boolean | undefined;
 }
 

@@ -53,10 +53,6 @@ describe('a new subscription', () => {
   });
 
   it.each([
-    ['an address that is not allowed', { targetUrl: 'https://192.0.2.1/' }, PRIVATE_TARGET],
-    ['a port that is not allowed', { targetUrl: 'https://target.example:81/' }, RESERVED_PORT],
-    ['a mask', { targetUrl: 'https://***@target.example/' }, MASKED_TARGET],
-    ['a masked header', { headers: { A: '***' } }, '***'],
     ['two authorizations', { headers: { Authorization: 'x' } }, 'headers'],
     [
       'notices about only some resources',
@@ -64,7 +60,6 @@ describe('a new subscription', () => {
       'resource conflicts: the resource of a subscription to webhookFailing must be all.',
     ],
   ])('is refused with %s', async (_, fields, says) => {
-    fakes.policy.denied.add('192.0.2.1').add('81');
     const creation = aWebhook(fields);
     await expect(creation).rejects.toThrow(ValidationError);
     await expect(creation).rejects.toThrow(says);
@@ -164,10 +159,12 @@ describe('an update', () => {
 
   it.each<[string, WebhookChanges, string]>([
     ['the mask of another target', { targetUrl: 'https://***@new.example/' }, MASKED_TARGET],
+    ['a port that is not allowed', { targetUrl: 'https://target.example:81/' }, RESERVED_PORT],
     ['a mask of a header that it does not have', { headers: { B: '***' } }, '***'],
     ['a second authorization', { headers: { Authorization: 'x' } }, 'headers'],
   ])('is refused with %s', async (_, changes, says) => {
     const id = await aWebhook();
+    fakes.policy.denied.add('81');
     await expect(update(id, changes)).rejects.toThrow(says);
     expect(recorded()).toEqual([]);
   });

@@ -13,7 +13,6 @@ import {
 import { Activity } from '../../activity/domain/activity.js';
 import {
   ALL_RESOURCES,
-  isEventKind,
   isResource,
   refuseNarrowNotice,
 } from '../../event-kinds/domain/event-kinds.js';
@@ -41,12 +40,6 @@ import {
 /** How long a replaced key keeps signing. */
 const KEY_OVERLAP_HOURS = 24;
 
-/** A filter as the client gave it. An unknown value finds nothing. */
-export type WebhookQuery = Omit<WebhookFilter, 'event' | 'resource'> & {
-  event?: string | undefined;
-  resource?: string | undefined;
-};
-
 /** Throws unless the stored version matches the caller's. */
 type VersionCheck = (version: number) => void;
 
@@ -71,16 +64,12 @@ export class WebhooksService {
    * Returns a function that reads pages in ascending order of id.
    * @throws NotFoundError if the application does not belong to the account
    */
-  async list(query: WebhookQuery): Promise<(page: Page) => Promise<Webhook[]>> {
-    const { event, resource, ...others } = query;
-    if (typeof others.scope === 'object') {
-      await this.applications.get(others.accountId, others.scope.applicationId);
-    }
-    if (event !== undefined && !isEventKind(event)) return noPage;
-    if (resource !== undefined && !isResource(resource) && resource !== ALL_RESOURCES) {
-      return noPage;
-    }
-    return (page) => this.webhooks.list({ ...others, event, resource }, page);
+  async list(filter: WebhookFilter): Promise<(page: Page) => Promise<Webhook[]>> {
+    const { accountId, scope, resource = ALL_RESOURCES } = filter;
+    if (typeof scope === 'object') await this.applications.get(accountId, scope.applicationId);
+    // Subscriptions to all resources cover even those that do not exist.
+    const isKnown = resource === ALL_RESOURCES || isResource(resource);
+    return async (page) => (isKnown ? this.webhooks.list(filter, page) : []);
   }
 
   /** All subscriptions that could receive an event of the account or the application. */
@@ -106,14 +95,12 @@ export class WebhooksService {
   }
 
   /**
+   * The request's validators have checked the target and the headers.
    * @returns the id of the new subscription
    * @throws ValidationError, NotFoundError for the application, WebhookLimitReachedError
    */
   async create(level: WebhookLevel, content: WebhookContent): Promise<string> {
     const { targetUrl, headers, signature, ...others } = content;
-    refuseTarget(targetUrl, this.targets);
-    refuseMask(targetUrl);
-    refuseMaskedHeaders(headers, null);
     refuseTwoAuthorizations(targetUrl, headers, 'headers');
     refuseNarrowNotice(content, 'resource');
     const { accountId, applicationId } = level;
@@ -285,5 +272,3 @@ function auditEntryOf(
   const fields = Object.keys(changes).filter((name) => name in revision);
   return { action: 'webhook.update', fields };
 }
-
-const noPage = (): Promise<Webhook[]> => Promise.resolve([]);

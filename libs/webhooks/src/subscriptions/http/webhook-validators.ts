@@ -107,8 +107,8 @@ const HEADERS = anyObject({
 
 type Headers = Record<string, string>;
 
-/** Headers in a request body. */
-export const GivenHeaders = validatorOf<Headers>(HEADERS.schema, (given) => {
+/** Headers in a request body. Those of a new subscription have no values that a mask could stand for. */
+export const GivenHeaders = validatorOf<Headers>(HEADERS.schema, (given, isNew = true) => {
   const problems = HEADERS.check(given);
   if (problems.length > 0) return problems;
   const entries = Object.entries(given as Record<string, unknown>);
@@ -116,16 +116,12 @@ export const GivenHeaders = validatorOf<Headers>(HEADERS.schema, (given) => {
   return entries.flatMap(([name, value], index) => {
     if (name.length > MAX_HEADER_NAME) return [TOO_LONG];
     const isRepeated = spelled.indexOf(name.toLowerCase()) < index;
-    return inside(name, [...nameProblems(name, isRepeated), ...HEADER.check(value)]);
+    return inside(name, [
+      ...nameProblems(name, isRepeated),
+      ...HEADER.check(value),
+      ...(isNew && value === MASK ? [MASKED] : []),
+    ]);
   });
-});
-
-/** The headers of a new subscription, which has no values that a mask could stand for. */
-export const NewHeaders = validatorOf<Headers>(GivenHeaders.schema, (given) => {
-  const problems = GivenHeaders.check(given);
-  if (problems.length > 0) return problems;
-  const masked = Object.entries(given as Headers).filter(([, value]) => value === MASK);
-  return masked.flatMap(([name]) => inside(name, [{ code: 'format', says: MASKED_HEADER }]));
 });
 
 /** Headers as they are shown. */
@@ -145,6 +141,8 @@ const TOO_LONG: Problem = {
   code: 'length',
   says: `must have names of at most ${MAX_HEADER_NAME} characters`,
 };
+
+const MASKED: Problem = { code: 'format', says: MASKED_HEADER };
 
 const HEADER = string()
   .and(

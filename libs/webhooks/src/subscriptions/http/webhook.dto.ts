@@ -1,4 +1,4 @@
-import { Field, Is } from '#libs/http';
+import { Field, given, Is } from '#libs/http';
 import { flag, integer, label, oneOf, string, wholeNumber } from '#libs/kernel';
 import { OutboundPolicy } from '#libs/outbound';
 import {
@@ -11,6 +11,7 @@ import {
 import { type Signature, SIGNATURES } from '../domain/signing-key.js';
 import {
   concurrencyLimit,
+  DEFAULTS,
   PER_SECOND,
   type RetryPolicy,
   type WebhookChanges,
@@ -31,7 +32,6 @@ import {
   FILTER,
   GivenHeaders,
   GivenRetryPolicy,
-  NewHeaders,
   payload,
   retryPolicyOf,
 } from './webhook-validators.js';
@@ -50,44 +50,8 @@ const resourceList = string().and(
   { pattern: `^\\s*${ITEM}\\s*(?:,\\s*${ITEM}\\s*)*$` },
 );
 
-const EVENT = {
-  about:
-    'The kind of event that it is for. Notices are about other subscriptions of the account or, ' +
-    'for a subscription of an application, of that application: `webhookFailing` (the circuit has ' +
-    'opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched ' +
-    'it off).',
-  example: 'cdrCreated',
-};
-const RESOURCE = {
-  about:
-    'What the events are about; `all` includes kinds that later versions add. Notices about ' +
-    'subscriptions need `all`.',
-  example: 'call,sms',
-};
-const TARGET_URL = {
-  about:
-    'The URL to which notifications are posted. User information in it is sent as Basic authentication.',
-  example: 'https://hooks.example.com/switchhook',
-};
-const DEFAULT_SIGNATURE: Signature = 'hmac-sha256';
-const SIGNATURE = {
-  about:
-    'How notifications are signed: with a shared secret, or with a private key whose public key you can fetch ' +
-    '(`v1` and `v1a` of Standard Webhooks).',
-  example: 'ed25519',
-};
-const HEADERS = {
-  clearable: true,
-  about:
-    'Values by name, sent with every notification. Names are tokens that differ in more than case. ' +
-    'You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and ' +
-    'such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, ' +
-    '`Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor ' +
-    '`Authorization` if `targetUrl` has user information.',
-  example: { 'X-Api-Key': 'f2c1a0b9' },
-};
-
-class WebhookDto {
+/** `PUT /v1/webhooks/:id` */
+export class UpdateWebhookDto {
   @Field({
     clearable: true,
     trim: true,
@@ -96,6 +60,58 @@ class WebhookDto {
   })
   @Is(label(MAX_NAME))
   name?: string | null;
+
+  @Field({
+    required: true,
+    about:
+      'The kind of event that it is for. Notices are about other subscriptions of the account or, ' +
+      'for a subscription of an application, of that application: `webhookFailing` (the circuit has ' +
+      'opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched ' +
+      'it off).',
+    example: 'cdrCreated',
+  })
+  @Is(oneOf(EVENT_KINDS, EventKindSchema))
+  event?: EventKind;
+
+  @Field({
+    required: true,
+    about:
+      'What the events are about; `all` includes kinds that later versions add. Notices about ' +
+      'subscriptions need `all`.',
+    example: 'call,sms',
+  })
+  @Is(resourceList)
+  resource?: string;
+
+  @Field({
+    required: true,
+    about:
+      'The URL to which notifications are posted. User information in it is sent as Basic authentication.',
+    aboutChange: 'The URL as it is shown keeps the present one.',
+    example: 'https://hooks.example.com/switchhook',
+  })
+  @Is(
+    targetUrlValidator,
+    {
+      onlyNew: true,
+      code: 'format',
+      says: MASKED_TARGET,
+      holds: (value) => !isMaskedTargetUrl(value),
+    },
+    {
+      onlyNew: true,
+      code: 'not_allowed',
+      says: RESERVED_PORT,
+      holds: (value, { config }) => hasTargetPort(value, new OutboundPolicy(config)),
+    },
+    {
+      onlyNew: true,
+      code: 'not_allowed',
+      says: PRIVATE_TARGET,
+      holds: (value, { config }) => hasTargetHost(value, new OutboundPolicy(config)),
+    },
+  )
+  targetUrl?: string;
 
   @Field({
     clearable: true,
@@ -123,6 +139,34 @@ class WebhookDto {
   })
   @Is(GivenRetryPolicy)
   retry?: RetryPolicy | null;
+
+  @Field({
+    clearable: true,
+    about:
+      'Values by name, sent with every notification. Names are tokens that differ in more than case. ' +
+      'You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and ' +
+      'such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, ' +
+      '`Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor ' +
+      '`Authorization` if `targetUrl` has user information.',
+    aboutChange: 'They replace all present headers. A value as it is shown keeps the present one.',
+    example: { 'X-Api-Key': 'f2c1a0b9' },
+  })
+  @Is(GivenHeaders)
+  headers?: Record<string, string> | null;
+
+  @Field({
+    clearable: true,
+    about:
+      'How notifications are signed: with a shared secret, or with a private key whose public key you can fetch ' +
+      '(`v1` and `v1a` of Standard Webhooks).',
+    aboutNew: `By default ${DEFAULTS.signature}.`,
+    aboutChange:
+      'A change creates a new key; the old key also signs for 24 hours. `null` means the default, ' +
+      `${DEFAULTS.signature}.`,
+    example: 'ed25519',
+  })
+  @Is(oneOf(SIGNATURES, SignatureSchema))
+  signature?: Signature | null;
 
   @Field({
     clearable: true,
@@ -166,112 +210,26 @@ class WebhookDto {
 }
 
 /** `POST /v1/webhooks` */
-export class CreateWebhookDto extends WebhookDto {
-  @Field({ required: true, ...EVENT })
-  @Is(oneOf(EVENT_KINDS, EventKindSchema))
-  event!: EventKind;
-
-  @Field({ required: true, ...RESOURCE })
-  @Is(resourceList)
-  resource!: string;
-
-  @Field({ required: true, ...TARGET_URL })
-  @Is(
-    targetUrlValidator,
-    { code: 'format', says: MASKED_TARGET, holds: (value) => !isMaskedTargetUrl(value) },
-    {
-      code: 'not_allowed',
-      says: RESERVED_PORT,
-      holds: (value, { config }) => hasTargetPort(value, new OutboundPolicy(config)),
-    },
-    {
-      code: 'not_allowed',
-      says: PRIVATE_TARGET,
-      holds: (value, { config }) => hasTargetHost(value, new OutboundPolicy(config)),
-    },
-  )
-  targetUrl!: string;
-
-  @Field(HEADERS)
-  @Is(NewHeaders)
-  headers?: Record<string, string> | null;
-
-  @Field({ ...SIGNATURE, about: `${SIGNATURE.about} By default ${DEFAULT_SIGNATURE}.` })
-  @Is(oneOf(SIGNATURES, SignatureSchema))
-  signature?: Signature;
-
-  content(): WebhookContent {
-    return {
-      name: this.name ?? null,
-      event: this.event,
-      resource: parseResources(this.resource) ?? this.resource,
-      targetUrl: this.targetUrl,
-      payload: this.payload ?? null,
-      filter: filterOf(this.filter) ?? null,
-      enabled: this.enabled ?? true,
-      retry: this.retry ? retryPolicyOf(this.retry) : null,
-      headers: this.headers ?? null,
-      signature: this.signature ?? DEFAULT_SIGNATURE,
-      maxPerSecond: this.maxPerSecond ?? null,
-      maxConcurrent: this.maxConcurrent ?? null,
-      ordered: this.ordered ?? false,
-    };
-  }
+export class CreateWebhookDto extends UpdateWebhookDto {
+  declare event: EventKind;
+  declare resource: string;
+  declare targetUrl: string;
 }
 
-/** `PUT /v1/webhooks/:id` */
-export class UpdateWebhookDto extends WebhookDto {
-  @Field(EVENT)
-  @Is(oneOf(EVENT_KINDS, EventKindSchema))
-  event?: EventKind;
-
-  @Field(RESOURCE)
-  @Is(resourceList)
-  resource?: string;
-
-  @Field({
-    ...TARGET_URL,
-    about: `${TARGET_URL.about} The URL as it is shown keeps the present one.`,
-  })
-  @Is(targetUrlValidator)
-  targetUrl?: string;
-
-  @Field({
-    ...HEADERS,
-    about: `${HEADERS.about} They replace all present headers. A value as it is shown keeps the present one.`,
-  })
-  @Is(GivenHeaders)
-  headers?: Record<string, string> | null;
-
-  @Field({
-    ...SIGNATURE,
-    about:
-      `${SIGNATURE.about} A change creates a new key; the old key also signs for ` +
-      `24 hours. \`null\` means the default, ${DEFAULT_SIGNATURE}.`,
-    clearable: true,
-  })
-  @Is(oneOf(SIGNATURES, SignatureSchema))
-  signature?: Signature | null;
-
-  changes(): Required<Omit<WebhookChanges, 'paused'>> {
-    return {
-      name: this.name,
-      event: this.event,
-      resource: this.resource === undefined ? undefined : parseResources(this.resource),
-      targetUrl: this.targetUrl,
-      payload: this.payload,
-      filter: filterOf(this.filter),
-      enabled: this.enabled,
-      retry: this.retry && retryPolicyOf(this.retry),
-      headers: this.headers,
-      signature: this.signature === null ? DEFAULT_SIGNATURE : this.signature,
-      maxPerSecond: this.maxPerSecond,
-      maxConcurrent: this.maxConcurrent,
-      ordered: this.ordered === null ? false : this.ordered,
-    };
-  }
+/** What a body of PUT asks for. */
+export function changesOf(body: UpdateWebhookDto): WebhookChanges {
+  const { resource, filter, retry, signature, ordered } = body;
+  return {
+    ...given(body),
+    resource: resource && parseResources(resource),
+    filter: typeof filter === 'string' ? Filter.of(filter) : filter,
+    retry: retry && retryPolicyOf(retry),
+    signature: signature === null ? DEFAULTS.signature : signature,
+    ordered: ordered === null ? DEFAULTS.ordered : ordered,
+  };
 }
 
-function filterOf(json: string | null | undefined): Filter | null | undefined {
-  return typeof json === 'string' ? Filter.of(json) : json;
+/** What a body of POST asks for. */
+export function contentOf(body: CreateWebhookDto): WebhookContent {
+  return { ...DEFAULTS, ...(given(changesOf(body)) as WebhookContent) };
 }

@@ -31,7 +31,7 @@ import { RecentActivityReader } from '../recent-activity.js';
 import { RecentLossesReader } from '../recent-losses.js';
 import type { Webhook } from '../domain/webhook.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
-import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
+import { changesOf, contentOf, CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
 import { type ShownWebhook, WebhookView } from './webhook.view.js';
 
 /** The addresses of subscriptions: those of the account, and those of one application. */
@@ -135,7 +135,7 @@ export class WebhooksController {
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
     const level = { accountId, applicationId };
-    return once(async () => href('webhooks', await this.webhooks.create(level, body.content())), {
+    return once(async () => href('webhooks', await this.webhooks.create(level, contentOf(body))), {
       hasVersion: true,
     });
   }
@@ -150,7 +150,7 @@ export class WebhooksController {
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
     const place = { accountId, applicationId, id };
-    const version = await this.webhooks.update(place, body.changes(), check);
+    const version = await this.webhooks.update(place, changesOf(body), check);
     return answer({ href: href('webhooks', id) }, { version });
   }
 

@@ -9,6 +9,7 @@ import {
   Webhook,
   type WebhookRevision,
 } from '../domain/webhook.js';
+import type { EventKind } from '../../event-kinds/domain/event-kinds.js';
 import { coversSql } from '../../event-kinds/domain/matching.js';
 import { DELETED } from '../domain/subscription-life.js';
 import {
@@ -128,7 +129,7 @@ function conditionsOf(filter: WebhookFilter): FindOptionsWhere<Webhook> {
     deletedAt: IsNull(),
     ...(scope === 'account' && { applicationId: IsNull() }),
     ...(typeof scope === 'object' && scope),
-    ...(event !== undefined && { event }),
+    ...(event !== undefined && { event: event as EventKind }),
     ...(enabled !== undefined && { enabled }),
     ...(resource !== undefined && {
       resource: Raw((column) => coversSql(column, ':resource'), { resource }),
