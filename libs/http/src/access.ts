@@ -1,5 +1,5 @@
 import { type CustomDecorator, SetMetadata } from '@nestjs/common';
-import type { CommonCode } from './openapi/errors.js';
+import type { CommonCode, DescribedError } from './openapi/errors.js';
 
 /**
  * Which requests need no credentials: all of them, only those whose path is not under `/v1/`, or logins, whose
@@ -20,8 +20,14 @@ export const Login = (): CustomDecorator => SetMetadata(OPEN_TO, 'logins' satisf
 export const PublicOutsideV1 = (): CustomDecorator =>
   SetMetadata(OPEN_TO, 'paths-outside-v1' satisfies OpenTo);
 
-/** Metadata key of an error that a route, or any route of a controller, may answer with. */
+/** Metadata key of the errors that a route, or any route of a controller, may answer with. */
 export const REFUSES_WITH = 'switchhook:refuses-with';
 
 /** Documents an error that a decorator causes, such as a role check, in the API description. */
-export const RefusesWith = (code: CommonCode): CustomDecorator => SetMetadata(REFUSES_WITH, code);
+export const RefusesWith =
+  (error: CommonCode | DescribedError): MethodDecorator & ClassDecorator =>
+  (target: object, _?: PropertyKey, method?: PropertyDescriptor) => {
+    const on = (method?.value ?? target) as object;
+    const others = (Reflect.getOwnMetadata(REFUSES_WITH, on) ?? []) as unknown[];
+    Reflect.defineMetadata(REFUSES_WITH, [...others, error], on);
+  };

@@ -44,7 +44,7 @@ export const applicationsRoutes = [
           },
         },
         answer: AddressSchema,
-        headers: ['ETag', 'Location'],
+        headers: ['ETag'],
       },
       update: {
         summary: 'Update an application',
@@ -54,7 +54,6 @@ export const applicationsRoutes = [
           onlyMessaging: { voiceUrl: null, messagingUrl: 'https://shop.example.com/sms' },
         },
         answer: AddressSchema,
-        headers: ['ETag'],
       },
       delete: {
         summary: 'Delete an application',

@@ -13,7 +13,7 @@ export interface Parameter {
 export type Parameters = Readonly<Record<string, Parameter>>;
 
 /** Headers of some answers only; all of them have `X-Request-Id`. */
-export type AnswerHeader = 'ETag' | 'Link' | 'Location' | 'Switchhook-Searched-To';
+export type AnswerHeader = 'ETag' | 'Location';
 
 /** An answer that is not JSON. */
 export interface MediaAnswer {
@@ -38,9 +38,9 @@ export interface Operation {
   /** Bodies by name; by default one is built from the examples of the fields. */
   examples?: Readonly<Record<string, unknown>>;
   answer: Schema | MediaAnswer;
-  /** Those of the answer, besides the `Link` of a page. */
+  /** Those of the answer that do not follow from its parameters and its schema. */
   headers?: readonly AnswerHeader[];
-  /** Errors that do not follow from the route itself. */
+  /** Errors that do not follow from the route and its decorators. */
   errors?: readonly (CommonCode | DescribedError)[];
   /** Further answers by status, which do not have the error format. */
   others?: Readonly<Record<number, { about: string; schema: Schema }>>;

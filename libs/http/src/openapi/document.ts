@@ -7,7 +7,7 @@ import { type CommonCode, type DescribedError, DescribedErrors } from './errors.
 import { pathNames, type Route, routesOf } from './routes.js';
 import { CSV_CHANGES, exportContent } from '../export-answer.js';
 import { EXPORTABLE_PAGE } from '../query-parameters.js';
-import { exampleOf, type Schema } from './schema.js';
+import { AddressSchema, exampleOf, type Schema } from './schema.js';
 
 const JSON_TYPE = 'application/json';
 /** The extension with the answers that belong to no operation. */
@@ -38,7 +38,7 @@ export function openApiDocument(
   config: DescribedConfig,
 ): Json {
   const all = routes.flatMap(routesOf);
-  const described = all.flatMap(({ operation: { errors = [] } }) => errors.filter(isDescribed));
+  const described = all.flatMap(({ errors }) => errors.filter(isDescribed));
   const errors = new DescribedErrors(described);
   const components = new Components(errors);
   const paths: Record<string, Json> = {};
@@ -202,7 +202,7 @@ function sizesOf(bytes: number): string {
 }
 
 function successOf(route: Route, components: Components): Json {
-  const { operation, query, status, isOpen, takesKey } = route;
+  const { operation, method, query, status, isOpen, takesKey, checksVersion } = route;
   const { answer, headers = [] } = operation;
   const isExported = query['limit'] === EXPORTABLE_PAGE.limit;
   return {
@@ -212,7 +212,10 @@ function successOf(route: Route, components: Components): Json {
     headers: {
       ...components.headersOf([
         ...(query['after'] ? (['Link'] as const) : []),
+        ...(isExported ? (['Switchhook-Searched-To'] as const) : []),
+        ...(checksVersion && method !== 'delete' ? (['ETag'] as const) : []),
         ...headers,
+        ...(answer === AddressSchema && method === 'post' ? (['Location'] as const) : []),
         ...(takesKey ? (['Idempotency-Replayed'] as const) : []),
         ...(isOpen ? [] : RATE_LIMIT_HEADERS),
       ]),
@@ -269,8 +272,7 @@ function problemsOf(route: Route, components: Components, errors: DescribedError
     ...(route.path.includes('{') ? (['not_found'] as const) : []),
     ...(route.checksVersion ? (['precondition_failed'] as const) : []),
     ...(route.takesKey ? KEY_ERRORS : []),
-    ...route.refusesWith,
-    ...(route.operation.errors ?? []).map((error) => (isDescribed(error) ? error.error.code : error)),
+    ...route.errors.map((error) => (isDescribed(error) ? error.error.code : error)),
   ]);
   const statuses = new Set([...codes].map((code) => errors.statusOf(code)));
   return Object.fromEntries(

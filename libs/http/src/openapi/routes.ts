@@ -13,7 +13,7 @@ import { jsonPieces } from '../json-pieces.js';
 import { parametersIn, queryOf, type QueryParameter, type QueryParameters } from '../query.js';
 import { type BodyLimit, MAX_LOGIN_BYTES } from '../read-body.js';
 import type { Operation, RoutesDescription } from './describe.js';
-import type { CommonCode } from './errors.js';
+import type { CommonCode, DescribedError } from './errors.js';
 
 /** A route, from its code and its description. */
 export interface Route {
@@ -31,8 +31,8 @@ export interface Route {
   isBodyOptional: boolean;
   /** The size limit of the body; absent if the route has no body. */
   bodyLimit?: BodyLimit;
-  /** The errors that its decorators declare. */
-  refusesWith: CommonCode[];
+  /** Those of its description and of its decorators. */
+  errors: (CommonCode | DescribedError)[];
   operation: Operation;
   of: RoutesDescription;
 }
@@ -50,7 +50,7 @@ interface Metadata {
   [METHOD_METADATA]: RequestMethod;
   [HTTP_CODE_METADATA]: number;
   [OPEN_TO]: OpenTo;
-  [REFUSES_WITH]: CommonCode;
+  [REFUSES_WITH]: (CommonCode | DescribedError)[];
 }
 
 /** A parameter of a handler in Nest's metadata. */
@@ -76,14 +76,16 @@ export function routesOf(of: RoutesDescription): Route[] {
     const method = METHODS[read(METHOD_METADATA, handler) ?? RequestMethod.GET];
     if (!operation || !method) throw new Error(`${controller.name}.${name} is not described`);
     const address = pathOf(of, path);
-    const refusals = [handler, controller].map((on) => read(REFUSES_WITH, on));
     return {
       id: idOf(of, name),
       method,
       path: address,
       status: read(HTTP_CODE_METADATA, handler) ?? 200,
       isOpen: [handler, controller].some((on) => read(OPEN_TO, on) === 'everybody'),
-      refusesWith: refusals.filter((code) => code !== undefined),
+      errors: [
+        ...(operation.errors ?? []),
+        ...[handler, controller].flatMap((on) => read(REFUSES_WITH, on) ?? []),
+      ],
       operation,
       of,
       ...argumentsOf(controller, name, address),

@@ -129,7 +129,6 @@ const auditRoutes = describeRoutes(AuditController, {
         'the role `platform`, of all accounts. ' +
         'An entry names the changed fields, but never contains their values.',
       answer: schema.arrayOf(AuditRecordView.schema),
-      headers: ['Switchhook-Searched-To'],
     },
   },
 });

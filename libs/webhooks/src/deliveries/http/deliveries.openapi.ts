@@ -6,7 +6,6 @@ import {
 } from '../domain/deliveries.service.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './delivery.view.js';
-import { NOTIFICATION_LOOP } from './starts-sending.js';
 
 export const SUBSCRIPTION_INACTIVE = describeError(
   new SubscriptionInactiveError(),
@@ -42,14 +41,12 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
       summary: 'List deliveries',
       about: "The caller's deliveries, or all deliveries for the role `platform`; newest first.",
       answer: schema.arrayOf(DeliveryView.schema),
-      headers: ['Switchhook-Searched-To'],
     },
     listOf: {
       summary: "List a subscription's deliveries",
       about: 'Newest first.',
       path: OF_SUBSCRIPTION,
       answer: schema.arrayOf(DeliveryView.schema),
-      headers: ['Switchhook-Searched-To'],
     },
     show: {
       summary: 'Show a delivery',
@@ -69,8 +66,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
         'Restarts a finished delivery with the same id and a full schedule of attempts, at most ' +
         '20 times per hour.',
       answer: AddressSchema,
-      headers: ['Location'],
-      errors: [NOT_FINISHED, SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
+      errors: [NOT_FINISHED, SUBSCRIPTION_INACTIVE],
     },
     send: {
       summary: 'Send now',
@@ -79,8 +75,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
         'fails, its schedule continues as before. A delivery in flight is not changed, and a finished one ' +
         'is restarted, as with `redeliver`. At most 20 times per hour.',
       answer: AddressSchema,
-      headers: ['Location'],
-      errors: [IN_FLIGHT, SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
+      errors: [IN_FLIGHT, SUBSCRIPTION_INACTIVE],
     },
     cancel: {
       summary: 'Cancel a delivery',
@@ -88,7 +83,6 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
         'Cancels an unfinished delivery. An attempt in flight continues and is recorded; if it succeeds, so does the ' +
         'delivery. Cancelling again has no effect.',
       answer: AddressSchema,
-      headers: ['Location'],
       errors: [FINISHED],
     },
     test: {
@@ -97,8 +91,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
         'Sends a sample of its event at once, in a single attempt. The answer says where to see the result.',
       path: OF_SUBSCRIPTION,
       answer: AddressSchema,
-      headers: ['Location'],
-      errors: [SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
+      errors: [SUBSCRIPTION_INACTIVE],
     },
   },
 });

@@ -1,6 +1,12 @@
-import { type CanActivate, type ExecutionContext, Injectable, UseGuards } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  UseGuards,
+} from '@nestjs/common';
 import type { Request } from 'express';
-import { describeError } from '#libs/http';
+import { describeError, RefusesWith } from '#libs/http';
 import { DomainError } from '#libs/kernel';
 
 /** The request is a notification, so what it asks for could go on for ever. */
@@ -26,11 +32,12 @@ class NotificationLoopGuard implements CanActivate {
   }
 }
 
-/** Marks a route that starts notifications. Its description has {@link NOTIFICATION_LOOP}. */
-export const StartsSending = (): MethodDecorator => UseGuards(NotificationLoopGuard);
-
-export const NOTIFICATION_LOOP = describeError(
+const NOTIFICATION_LOOP = describeError(
   new NotificationLoopError(),
   'The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which ' +
     'can start no other.',
 );
+
+/** Marks a route that starts notifications. */
+export const StartsSending = (): MethodDecorator =>
+  applyDecorators(UseGuards(NotificationLoopGuard), RefusesWith(NOTIFICATION_LOOP));

@@ -7,7 +7,6 @@ import {
   EventReportSchema,
   EventView,
 } from './event.view.js';
-import { NOTIFICATION_LOOP } from '../../deliveries/http/starts-sending.js';
 import { SUBSCRIPTION_INACTIVE } from '../../deliveries/http/deliveries.openapi.js';
 import {
   DeliveryExistsError,
@@ -49,7 +48,6 @@ export const eventsRoutes = describeRoutes(EventsController, {
       examples: { smallest: event, everything: withEverything },
       answer: AcceptedEventView.schema,
       headers: ['Location'],
-      errors: [NOTIFICATION_LOOP],
     },
     reportBatch: {
       summary: 'Report many events',
@@ -62,13 +60,11 @@ export const eventsRoutes = describeRoutes(EventsController, {
         two: { events: [event, { ...withEverything, id: 'cdr-8c1f3b', event: 'cdrRated' }] },
       },
       answer: BatchResultSchema,
-      errors: [NOTIFICATION_LOOP],
     },
     list: {
       summary: 'List events',
       about: "The caller's events, or all events for the role `platform`; newest first.",
       answer: schema.arrayOf(EventView.schema),
-      headers: ['Switchhook-Searched-To'],
     },
     show: {
       summary: 'Show an event',
@@ -109,8 +105,7 @@ export const missedEventsRoutes = describeRoutes(MissedEventsController, {
         'later or was off. An event can be sent to at most 100 such subscriptions.',
       examples: { one: { webhookId: '4711' } },
       answer: AddressSchema,
-      headers: ['Location'],
-      errors: [NOT_MATCHING, EXISTS, LIMIT_REACHED, SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
+      errors: [NOT_MATCHING, EXISTS, LIMIT_REACHED, SUBSCRIPTION_INACTIVE],
     },
   },
 });

@@ -1,5 +1,4 @@
 import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http';
-import { NOTIFICATION_LOOP } from '../../deliveries/http/starts-sending.js';
 import { RecoveryRunningError } from '../domain/recovery.js';
 import { RecoveriesController } from './recoveries.controller.js';
 import { RecoveryCountSchema, RecoveryView } from './recovery.view.js';
@@ -29,9 +28,8 @@ export const recoveriesRoutes = describeRoutes(RecoveriesController, {
         everything: { since: '2026-01-31T11:00:00Z', until: '2026-01-31T12:00:00Z', dryRun: true },
       },
       answer: AddressSchema,
-      headers: ['Location'],
       others: { 200: { about: 'A dry run, which changes nothing.', schema: RecoveryCountSchema } },
-      errors: [RUNNING, NOTIFICATION_LOOP],
+      errors: [RUNNING],
     },
     show: {
       summary: 'Show a recovery',

@@ -2,7 +2,6 @@ import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http
 import { ReplayFinishedError, ReplayLimitError } from '../domain/replay.js';
 import { SUBSCRIPTION_INACTIVE } from '../../deliveries/http/deliveries.openapi.js';
 import { ReplayCountSchema, ReplayView } from './replay.view.js';
-import { NOTIFICATION_LOOP } from '../../deliveries/http/starts-sending.js';
 import { ReplaysController } from './replays.controller.js';
 
 const LIMIT_REACHED = describeError(
@@ -17,9 +16,8 @@ const FINISHED = describeError(
 /** What all requests that start a replay have in common. */
 const STARTS = {
   answer: AddressSchema,
-  headers: ['Location'] as const,
   others: { 200: { about: 'A dry run, which sends nothing.', schema: ReplayCountSchema } },
-  errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED, NOTIFICATION_LOOP],
+  errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED],
 };
 
 const examplesOf = (state: 'exhausted' | 'pending') => ({
@@ -97,7 +95,6 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       about:
         'No further deliveries are restarted; those already restarted continue. Cancelling again has no effect.',
       answer: AddressSchema,
-      headers: ['Location'],
       errors: [FINISHED],
     },
   },

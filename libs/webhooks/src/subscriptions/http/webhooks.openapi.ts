@@ -53,10 +53,10 @@ const SHOW = { answer: WebhookView.schema, headers: ['ETag'] as const };
 const CREATE = {
   examples,
   answer: AddressSchema,
-  headers: ['ETag', 'Location'] as const,
+  headers: ['ETag'] as const,
   errors: [LIMIT_REACHED],
 };
-const UPDATE = { examples: changes, answer: AddressSchema, headers: ['ETag'] as const };
+const UPDATE = { examples: changes, answer: AddressSchema };
 
 const webhooksRoutes = describeRoutes(WebhooksController, {
   at: ADDRESSES.account,
@@ -105,7 +105,6 @@ const actionsRoutes = describeRoutes(WebhookActionsController, {
         'Its deliveries, including those of later events, are `parked` until it is resumed. ' +
         'Tests are still sent. Pausing it again has no effect.',
       answer: AddressSchema,
-      headers: ['ETag', 'Location'],
     },
     resume: {
       summary: 'Resume a subscription',
@@ -113,7 +112,6 @@ const actionsRoutes = describeRoutes(WebhookActionsController, {
         'Sends its parked deliveries, oldest first, but not while its circuit is open or its target has ' +
         'asked for a pause with `Retry-After`. Without a pause, this has no effect.',
       answer: AddressSchema,
-      headers: ['ETag', 'Location'],
     },
     showSecret: {
       summary: 'Show the signing secret',
