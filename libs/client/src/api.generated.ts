@@ -1189,18 +1189,18 @@ export interface components {
              */
             platform: "scripting" | "webapi";
             /**
-             * @description How the application is driven.
+             * @description The kind of API that controls the application.
              * @example webapi
              * @enum {string}
              */
             apiType: "scripting" | "webapi";
             /**
-             * @description The URL that drives its voice calls.
+             * @description The URL that handles its voice calls.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string;
             /**
-             * @description The URL that drives its messages (SMS).
+             * @description The URL that handles its messages (SMS).
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string;
@@ -1223,19 +1223,19 @@ export interface components {
              */
             user: string;
             /**
-             * @description Only for applications from before environments existed: `Production` means billable.
+             * @description Only for applications imported from before environments existed: `Production` means billable.
              * @example Production
              */
             partition?: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When a field last changed.
+             * @description When a field was last changed.
              * @example 2026-01-31T12:00:00.000Z
              */
             updatedAt: string;
@@ -1568,17 +1568,17 @@ export interface components {
         /** @description `null` means that a member is not given. */
         CreateApplication: {
             /**
-             * @description How the application is driven. By default scripting. Must be one of scripting, webapi, in whatever case.
+             * @description The kind of API that controls the application. By default scripting. Must be one of scripting, webapi, in any case.
              * @example webapi
              */
             apiType?: string | null;
             /**
-             * @description The environment that it runs in. By default a development environment. An integer is accepted, too. Must be the address or the id of an environment.
+             * @description The environment that it runs in; by default, development. An integer is accepted, too. Must be the address or the id of an environment.
              * @example https://api.example.com/v1/environments/2
              */
             environment?: string | null;
             /**
-             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks.
+             * @description The URL that handles its messages (SMS). Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks.
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string | null;
@@ -1588,12 +1588,12 @@ export interface components {
              */
             name: string;
             /**
-             * @description Another name for apiType. Must equal apiType when both are given. Must be one of scripting, webapi, in whatever case.
+             * @description Another name for `apiType`. Must equal apiType when both are given. Must be one of scripting, webapi, in any case.
              * @example webapi
              */
             platform?: string | null;
             /**
-             * @description The URL that drives its voice calls. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Either this or `messagingUrl` is required.
+             * @description The URL that handles its voice calls. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Either this or `messagingUrl` is required.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string | null;
@@ -1743,7 +1743,7 @@ export interface components {
              */
             retry?: {
                 /**
-                 * @description Delays before the retries in seconds, each 20 % shorter or longer by chance; without any there is one attempt.
+                 * @description Delays before the retries in seconds, each shortened or lengthened at random by up to 20 %; without any, there is only one attempt.
                  * @example [
                  *       10,
                  *       60,
@@ -1752,7 +1752,7 @@ export interface components {
                  */
                 schedule?: number[] | null;
                 /**
-                 * @description Until the status line and headers of the target's answer, in ms.
+                 * @description The time limit for the status line and headers of the target's answer, in ms.
                  * @example 5000
                  */
                 timeoutMs?: number | null;
@@ -1763,7 +1763,7 @@ export interface components {
              */
             signature?: components["schemas"]["Signature"];
             /**
-             * @description The URL to which notifications are posted. User information in it is sent as Basic authentication. Must carry its user information, for which *** only stands when shown. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must not name an address that is not public. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
+             * @description The URL to which notifications are posted. User information in it is sent as Basic authentication. Must have its user information instead of ***, which masks it in answers. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must not name an address that is not public. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
@@ -3214,10 +3214,10 @@ export interface components {
          * @enum {string}
          */
         Resource: "call" | "sms" | "transcription";
-        /** @description What holds instead of the configured retries. */
+        /** @description Replaces the configured retries. */
         RetryPolicy: {
             /**
-             * @description Delays before the retries in seconds, each 20 % shorter or longer by chance; without any there is one attempt.
+             * @description Delays before the retries in seconds, each shortened or lengthened at random by up to 20 %; without any, there is only one attempt.
              * @example [
              *       10,
              *       60,
@@ -3226,7 +3226,7 @@ export interface components {
              */
             schedule?: number[];
             /**
-             * @description Until the status line and headers of the target's answer, in ms.
+             * @description The time limit for the status line and headers of the target's answer, in ms.
              * @example 5000
              */
             timeoutMs?: number;
@@ -3348,17 +3348,17 @@ export interface components {
         };
         UpdateApplication: {
             /**
-             * @description How the application is driven. By default scripting. Must be one of scripting, webapi, in whatever case.
+             * @description The kind of API that controls the application. By default scripting. Must be one of scripting, webapi, in any case.
              * @example webapi
              */
             apiType?: string;
             /**
-             * @description The environment that it runs in. By default a development environment. An integer is accepted, too. Must be the address or the id of an environment.
+             * @description The environment that it runs in; by default, development. An integer is accepted, too. Must be the address or the id of an environment.
              * @example https://api.example.com/v1/environments/2
              */
             environment?: string;
             /**
-             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. `null` clears it.
+             * @description The URL that handles its messages (SMS). Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. `null` clears it.
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string | null;
@@ -3368,12 +3368,12 @@ export interface components {
              */
             name?: string;
             /**
-             * @description Another name for apiType. The one of the two that differs from the stored value counts. Must be one of scripting, webapi, in whatever case.
+             * @description Another name for `apiType`. If both are given, the one that differs from the stored value counts. Must be one of scripting, webapi, in any case.
              * @example webapi
              */
             platform?: string;
             /**
-             * @description The URL that drives its voice calls. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. `null` clears it.
+             * @description The URL that handles its voice calls. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. `null` clears it.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string | null;
@@ -3472,7 +3472,7 @@ export interface components {
              */
             retry?: {
                 /**
-                 * @description Delays before the retries in seconds, each 20 % shorter or longer by chance; without any there is one attempt.
+                 * @description Delays before the retries in seconds, each shortened or lengthened at random by up to 20 %; without any, there is only one attempt.
                  * @example [
                  *       10,
                  *       60,
@@ -3481,7 +3481,7 @@ export interface components {
                  */
                 schedule?: number[] | null;
                 /**
-                 * @description Until the status line and headers of the target's answer, in ms.
+                 * @description The time limit for the status line and headers of the target's answer, in ms.
                  * @example 5000
                  */
                 timeoutMs?: number | null;
@@ -4293,7 +4293,7 @@ export interface components {
         "RateLimit-Policy": string;
         /** @description Seconds to wait before a retry. */
         "Retry-After": number;
-        /** @description If the filters selected too few of the rows that a page may read: it has looked at everything from this time on, and the next page goes on from here. */
+        /** @description If the page ended before it was full: everything from this time on has been searched, and the next page continues from here. */
         "Switchhook-Searched-To": string;
         /** @description How to authenticate; not in answers to pages of this origin. */
         "WWW-Authenticate": string;

@@ -203,9 +203,9 @@ export function oneOf<Choice extends string>(
   return validatorOf(schema ?? validator.schema, validator.check, validator.wording);
 }
 
-/** One of a few words in whatever case. */
+/** One of a few words, whose case does not matter. */
 export function wordOf(words: readonly string[]): Validator<string> {
-  const rule = `${choiceRule(words)}, in whatever case`;
+  const rule = `${choiceRule(words)}, in any case`;
   return string().and('choice', rule, (value) => words.includes(value.toLowerCase()), {
     pattern: `^(?:${words.map(inAnyCase).join('|')})$`,
   });

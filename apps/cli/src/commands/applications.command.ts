@@ -15,9 +15,9 @@ type EveryField = Record<keyof Omit<Schemas['UpdateApplication'], 'platform'>, F
 
 const FIELDS = {
   name: { value: '<name>', does: 'its name' },
-  voiceUrl: { value: '<url>', does: 'the URL that drives its voice calls', clear: 'remove it' },
-  messagingUrl: { value: '<url>', does: 'the URL that drives its messages', clear: 'remove it' },
-  apiType: { value: '<type>', does: 'how it is driven', choices: API_TYPES },
+  voiceUrl: { value: '<url>', does: 'the URL that handles its voice calls', clear: 'remove it' },
+  messagingUrl: { value: '<url>', does: 'the URL that handles its messages', clear: 'remove it' },
+  apiType: { value: '<type>', does: 'the kind of API that controls it', choices: API_TYPES },
   environment: { value: '<id>', does: 'id or address of the environment that it runs in' },
 };
 

@@ -8,7 +8,7 @@ import {
   wordOf,
 } from '#libs/kernel';
 
-/** How an application is driven. */
+/** The kind of API that controls an application. */
 export const API_TYPES = ['scripting', 'webapi'] as const;
 export type ApiType = (typeof API_TYPES)[number];
 

@@ -22,7 +22,7 @@ export class UpdateApplicationDto {
   @Field({
     requiredUnless: 'messagingUrl',
     clearable: true,
-    about: 'The URL that drives its voice calls.',
+    about: 'The URL that handles its voice calls.',
     example: 'https://shop.example.com/voice',
   })
   @Is(httpUrl())
@@ -30,29 +30,29 @@ export class UpdateApplicationDto {
 
   @Field({
     clearable: true,
-    about: 'The URL that drives its messages (SMS).',
+    about: 'The URL that handles its messages (SMS).',
     example: 'https://shop.example.com/sms',
   })
   @Is(httpUrl())
   messagingUrl?: string | null;
 
   @Field({
-    about: 'The environment that it runs in. By default a development environment.',
+    about: 'The environment that it runs in; by default, development.',
     example: 'https://api.example.com/v1/environments/2',
   })
   @Is(environmentReference)
   environment?: string | number;
 
   @Field({
-    about: `How the application is driven. By default ${DEFAULT_API_TYPE}.`,
+    about: `The kind of API that controls the application. By default ${DEFAULT_API_TYPE}.`,
     example: 'webapi',
   })
   @Is(apiTypeValidator)
   apiType?: string;
 
   @Field({
-    about: 'Another name for apiType.',
-    aboutChange: 'The one of the two that differs from the stored value counts.',
+    about: 'Another name for `apiType`.',
+    aboutChange: 'If both are given, the one that differs from the stored value counts.',
     example: 'webapi',
   })
   @Is(apiTypeValidator, {
@@ -96,12 +96,12 @@ export const ApplicationView = viewOf<Application>()('Application', {
     schema.choice('Always the same as `apiType`.', API_TYPES, 'webapi'),
     ({ apiType }) => apiType,
   ),
-  apiType: schema.choice('How the application is driven.', API_TYPES, 'webapi'),
+  apiType: schema.choice('The kind of API that controls the application.', API_TYPES, 'webapi'),
   voiceUrl: optional(
-    schema.text('The URL that drives its voice calls.', 'https://shop.example.com/voice'),
+    schema.text('The URL that handles its voice calls.', 'https://shop.example.com/voice'),
   ),
   messagingUrl: optional(
-    schema.text('The URL that drives its messages (SMS).', 'https://shop.example.com/sms'),
+    schema.text('The URL that handles its messages (SMS).', 'https://shop.example.com/sms'),
   ),
   environment: computed(
     optional(schema.href('The environment that it runs in.', 'environments/2')),
@@ -113,10 +113,10 @@ export const ApplicationView = viewOf<Application>()('Application', {
   ),
   partition: optional(
     schema.text(
-      'Only for applications from before environments existed: `Production` means billable.',
+      'Only for applications imported from before environments existed: `Production` means billable.',
       'Production',
     ),
   ),
-  createdAt: schema.time('When it was made.'),
-  updatedAt: schema.time('When a field last changed.'),
+  createdAt: schema.time('When it was created.'),
+  updatedAt: schema.time('When a field was last changed.'),
 });

@@ -26,8 +26,8 @@ const HEADERS = {
     false,
   ),
   'Switchhook-Searched-To': header(
-    'If the filters selected too few of the rows that a page may read: it has looked at everything from this time on, ' +
-      'and the next page goes on from here.',
+    'If the page ended before it was full: everything from this time on has been searched, and the next page ' +
+      'continues from here.',
     text('', '2026-01-31T12:00:00.000Z', { format: 'date-time' }),
     false,
   ),

@@ -41,7 +41,7 @@ export function isReservedHeader(text: string): boolean {
 type Headers = Readonly<Record<string, string>> | null;
 
 /** The fault of a masked header that the subscription does not have. */
-export const MASKED_HEADER = 'must be given: *** only stands for a value when shown';
+export const MASKED_HEADER = 'must have its value instead of ***, which masks it in answers';
 
 /**
  * Refuses masks for absent headers, so that `***` is never stored as a value.

@@ -34,13 +34,13 @@ const members = {
   schedule: {
     ...VALIDATORS.schedule.schema,
     description:
-      'Delays before the retries in seconds, each 20 % shorter or longer by chance; ' +
-      'without any there is one attempt.',
+      'Delays before the retries in seconds, each shortened or lengthened at random by up to 20 %; ' +
+      'without any, there is only one attempt.',
     examples: [[10, 60, 600]],
   },
   timeoutMs: {
     ...VALIDATORS.timeoutMs.schema,
-    description: "Until the status line and headers of the target's answer, in ms.",
+    description: "The time limit for the status line and headers of the target's answer, in ms.",
     examples: [5_000],
   },
 };
@@ -49,7 +49,7 @@ const members = {
 export const RetryPolicySchema = schema.named('RetryPolicy', {
   type: 'object',
   properties: members,
-  description: 'What holds instead of the configured retries.',
+  description: 'Replaces the configured retries.',
 });
 
 const GIVEN = anyObject({
@@ -58,7 +58,7 @@ const GIVEN = anyObject({
     timeoutMs: schema.nullable(members.timeoutMs),
   },
 });
-/** Without members there is no policy. But one with other members only is a mistake, which must not clear it. */
+/** `{}` clears the policy. An object with only unknown members is a mistake, and must not clear it. */
 const KNOWN = GIVEN.and('required', 'must have schedule or timeoutMs', (given) => {
   const names = Object.keys(given);
   return names.length === 0 || names.some((name) => Object.hasOwn(VALIDATORS, name));
@@ -107,7 +107,7 @@ const HEADERS = anyObject({
 
 type Headers = Record<string, string>;
 
-/** Headers in a request body. Those of a new subscription have no values that a mask could stand for. */
+/** Headers in a request body. A mask is refused for a new subscription, which has no stored value. */
 export const GivenHeaders = validatorOf<Headers>(HEADERS.schema, (given, isNew = true) => {
   const problems = HEADERS.check(given);
   if (problems.length > 0) return problems;
@@ -150,12 +150,15 @@ const HEADER = string()
     `must have 1 to ${MAX_HEADER_VALUE} characters`,
     (value) => value.length > 0 && value.length <= MAX_HEADER_VALUE,
   )
-  .and('format', 'must be visible ASCII, with blanks only inside', isHeaderValue);
+  .and('format', 'must be visible ASCII, with spaces only between other characters', isHeaderValue);
 
 function nameProblems(name: string, isRepeated: boolean): Problem[] {
-  if (!isHeaderName(name)) return [{ code: 'format', says: 'must be the name of a header' }];
-  if (isReservedHeader(name)) return [{ code: 'not_allowed', says: 'is not one that can be set' }];
-  return isRepeated ? [{ code: 'conflict', says: 'must not be there in another spelling' }] : [];
+  if (!isHeaderName(name)) return [{ code: 'format', says: 'must be a valid header name' }];
+  if (isReservedHeader(name))
+    return [{ code: 'not_allowed', says: 'is reserved and cannot be set' }];
+  return isRepeated
+    ? [{ code: 'conflict', says: 'must not differ from another header only in case' }]
+    : [];
 }
 
 const MAX_PAYLOAD_BYTES = 16 << 10;
