@@ -619,27 +619,23 @@ SELECT id FROM webhooks WHERE id = ANY ($1::bigint[]) AND backlog;
 WITH counted AS (
   UPDATE events SET added = added + 1, unmatched = false WHERE id = $1
   RETURNING id, account_id, event, added
-),
-made AS (
-  INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at,
-    claimed_until, takes, created_at)
-  SELECT (left(e.id::text, 19) || '8' || to_hex(1048475 + least(e.added, 100))
+)
+INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at,
+  claimed_until, takes, created_at)
+SELECT (left(e.id::text, 19) || '8' || to_hex(1048475 + least(e.added, 100))
       || right(md5(e.id::text || w.id), 10))::uuid, e.id, w.id, e.account_id,
-    e.event, w.generation, coalesce(lease.ends, now()), lease.ends, (lease.ends IS NOT NULL)::integer,
-    -- Not now(): others that have waited for the event's lock began their transactions in another order.
-    clock_timestamp()
-  FROM counted e
-    JOIN webhooks w ON w.id = $2 AND w.account_id = e.account_id AND w.enabled
-      AND w.deleted_at IS NULL
-    CROSS JOIN LATERAL (SELECT CASE WHEN $3::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000) END AS ends) lease
-  WHERE (SELECT count(*) FROM (SELECT id FROM deliveries
+  e.event, w.generation, coalesce(lease.ends, now()), lease.ends, (lease.ends IS NOT NULL)::integer,
+  -- Not now(): others that have waited for the event's lock began their transactions in another order.
+  clock_timestamp()
+FROM counted e
+  JOIN webhooks w ON w.id = $2 AND w.account_id = e.account_id AND w.enabled
+    AND w.deleted_at IS NULL
+  CROSS JOIN LATERAL (SELECT CASE WHEN $3::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000) END AS ends) lease
+WHERE (SELECT count(*) FROM (SELECT id FROM deliveries
     WHERE webhook_id BETWEEN $2::bigint AND $2::bigint
       AND id BETWEEN $5::uuid AND $6::uuid AND event_id = $1
     ORDER BY webhook_id, id LIMIT 1) d) = 0
-  RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
-    claimed_until IS NOT NULL AS queued
-)
-SELECT * FROM made;
+RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate, claimed_until IS NOT NULL AS queued;
 
 -- CREATE_TEST, prepared as deliveries.create-test
 WITH w AS (
@@ -658,62 +654,13 @@ INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
 SELECT new_uuid(now(), 2), sample.id, w.id, w.account_id, w.event, w.generation, true,
   coalesce(lease.ends, now()), lease.ends, (lease.ends IS NOT NULL)::integer, now()
 FROM w CROSS JOIN sample CROSS JOIN LATERAL (SELECT CASE WHEN $5::boolean AND true THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000) END AS ends) lease
-RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
-  claimed_until IS NOT NULL AS queued;
+RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate, claimed_until IS NOT NULL AS queued;
 
 -- DAYS, prepared as partitions.days
 SELECT (to_date(right(part.relname, 8), 'YYYYMMDD') - '1970-01-01'::date) AS day
 FROM pg_inherits i JOIN pg_class part ON part.oid = i.inhrelid
 WHERE i.inhparent = $1::regclass AND NOT i.inhdetachpending AND part.relname ~ '_[0-9]{8}$'
 ORDER BY day DESC;
-
--- DELIVERIES_OF_EVENT
-SELECT d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
-    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
-    CASE
-    WHEN d.state <> 'pending' THEN d.state
-    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
-    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
-    ELSE 'pending'
-  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
-      WHEN d.immediate THEN d.next_attempt_at
-      WHEN NOT w.paused
-        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
-    END AS "nextAttemptAt",
-    CASE WHEN CASE
-    WHEN d.state <> 'pending' THEN d.state
-    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
-    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
-    ELSE 'pending'
-  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
-      AND (
-    SELECT bool_and(hold_since IS NOT NULL) FROM processes
-    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
-  ) THEN 'hold'
-    END AS "waitsFor",
-    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
-    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
-    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
-      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
-    END AS "completedAt", coalesce(e.test, false) AS test
-  FROM (
-    SELECT * FROM (
-      SELECT *, row_number() OVER (ORDER BY id DESC) = 10000 AS "isLast", event_id = $1 AS matches
-      FROM deliveries
-      WHERE id BETWEEN $2::uuid AND $3::uuid AND ($4::uuid IS NULL OR id < $4)
-      ORDER BY id DESC LIMIT 10000
-    ) AS scanned
-    WHERE matches OR "isLast" ORDER BY id DESC LIMIT $5
-  ) d
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
-  LEFT JOIN events e ON e.id = d.event_id AND e.id = $1
-  LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
-    WHERE delivery_id = d.id AND delivery_id BETWEEN $2::uuid AND $3::uuid ORDER BY take DESC LIMIT 1
-  ) last ON true
-  ORDER BY d.id DESC;
 
 -- DELIVER_MISSED, prepared as replays.deliver_missed
 WITH
@@ -884,46 +831,6 @@ ON CONFLICT (webhook_id, at) DO UPDATE
 SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.last_at)
 )
 SELECT mine, (SELECT count(*)::integer FROM expired) AS count FROM alone;
-
--- FIND_DELIVERY
-SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
-    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
-    CASE
-    WHEN d.state <> 'pending' THEN d.state
-    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
-    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
-    ELSE 'pending'
-  END AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
-    last.status AS "lastStatus", last.error AS "lastError", last.detail AS "lastDetail",
-    CASE WHEN d.state <> 'pending' OR w.generation IS NULL OR d.generation < w.generation OR (d.claimed_until IS NOT NULL AND d.claimed_until > now()) THEN NULL
-      WHEN d.immediate THEN d.next_attempt_at
-      WHEN NOT w.paused
-        THEN greatest(d.next_attempt_at, d.not_before, w.hold_until, w.open_until, w.paced_until)
-    END AS "nextAttemptAt",
-    CASE WHEN CASE
-    WHEN d.state <> 'pending' THEN d.state
-    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
-    WHEN ((w.paused OR coalesce(w.hold_until > now(), false)) OR coalesce(w.open_until > now(), false)) AND NOT d.immediate THEN 'parked'
-    ELSE 'pending'
-  END = 'pending' AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now()) AND d.next_attempt_at <= now()
-      AND (
-    SELECT bool_and(hold_since IS NOT NULL) FROM processes
-    WHERE kind = 'worker' AND seen_at > now() - interval '35 s'
-  ) THEN 'hold'
-    END AS "waitsFor",
-    d.created_at AS "createdAt", CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation) THEN CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
-    ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
-    CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
-      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
-    END AS "completedAt", coalesce(e.test, false) AS test
-  FROM deliveries d
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
-  LEFT JOIN events e ON e.id = d.event_id AND e.id BETWEEN $1::uuid AND $2::uuid
-  LEFT JOIN LATERAL (
-    SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
-    WHERE delivery_id = d.id AND delivery_id = $3 ORDER BY take DESC LIMIT 1
-  ) last ON true
-  WHERE d.id = $3 AND ($4::bigint IS NULL OR d.account_id = $4);
 
 -- FIND_DELIVERY_IDS
 SELECT w.id AS "webhookId", d.id AS "deliveryId"
@@ -1509,8 +1416,7 @@ SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.att
   not_before = NULL, claimed_until = lease.ends,
   takes = d.takes + (lease.ends IS NOT NULL)::integer
 FROM lease WHERE d.id = $3
-RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
-  d.claimed_until IS NOT NULL AS queued;
+RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate, claimed_until IS NOT NULL AS queued;
 
 -- RELEASE(…), prepared as pending.release.20454
 WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
@@ -1603,8 +1509,7 @@ SET immediate = true,
   claimed_until = CASE WHEN lease.is_leased THEN d.claimed_until ELSE lease.ends END,
   takes = d.takes + (lease.ends IS NOT NULL)::integer
 FROM lease WHERE d.id = $3
-RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
-  lease.ends IS NOT NULL AS queued;
+RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate, lease.ends IS NOT NULL AS queued;
 
 -- START_RECOVERY
 INSERT INTO recoveries (id, since, until, user_id, address, request_id)
@@ -1937,18 +1842,16 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
       THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
     END AS "completedAt", coalesce(e.test, false) AS test
   FROM (
-    SELECT * FROM deliveries d
-    WHERE d.id = ANY ($1::uuid[]) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid) AND d.account_id = $2
+    SELECT * FROM deliveries d WHERE d.id = ANY ($1::uuid[]) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid) AND ($2::bigint IS NULL OR d.account_id = $2)
     UNION
     SELECT d.* FROM unnest($3::uuid[], $4::uuid[], $5::uuid[]) g(event_id, least, greatest)
     CROSS JOIN LATERAL (
       SELECT * FROM deliveries d
-      WHERE d.id BETWEEN g.least AND g.greatest AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid)
-        AND d.account_id = $2 AND d.event_id = g.event_id
+      WHERE d.id BETWEEN g.least AND g.greatest AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid) AND ($2::bigint IS NULL OR d.account_id = $2) AND d.event_id = g.event_id
       OFFSET 0
     ) d
   ) d
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id  LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
     SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
@@ -2153,7 +2056,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
           SELECT FROM webhooks WHERE id = $6 AND account_id = $10
         ))
           AND d.state IN ('exhausted', 'cancelled') 
-      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id AND $1::text IS NOT NULL LIMIT 1) w ON true
       
       WHERE ($8::uuid IS NULL OR d.id < $8)
         AND ($7::timestamptz IS NULL OR (d.created_at >= $7 AND d.id >= least_uuid($7)))
@@ -2164,7 +2067,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ) AS d
     WHERE matches OR "isLast" ORDER BY d.webhook_id DESC, d.id DESC LIMIT $11
   ) d
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id  LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
     SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
@@ -2234,7 +2137,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
           SELECT FROM webhooks WHERE id = $6 AND account_id = $7
         ))
           AND d.state = 'pending' OFFSET 0
-      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id AND $1::text IS NOT NULL LIMIT 1) w ON true
       
       WHERE ($8::uuid IS NULL OR d.id < $8)
         AND ($9::timestamptz IS NULL OR (d.created_at >= $9 AND d.id >= least_uuid($9)))
@@ -2245,7 +2148,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ) AS d
     WHERE matches OR "isLast" ORDER BY d.id DESC LIMIT $11
   ) d
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id  LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
     SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
@@ -2316,7 +2219,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
           AND ($10::bigint IS NULL OR $6::bigint IS NULL OR EXISTS (
           SELECT FROM webhooks WHERE id = $10 AND account_id = $6
         )) 
-      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id AND $1::text IS NOT NULL LIMIT 1) w ON true
       
       WHERE ($8::uuid IS NULL OR d.id < $8)
         AND ($7::timestamptz IS NULL OR (d.created_at >= $7 AND d.id >= least_uuid($7)))
@@ -2327,7 +2230,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ) AS d
     WHERE matches OR "isLast" ORDER BY d.account_id DESC, d.id DESC LIMIT $11
   ) d
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id  LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
     SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
@@ -2405,7 +2308,7 @@ SELECT d.account_id AS "accountId", e.occurred_at AS "occurredAt", e.data, w.nam
           AND ($10::bigint IS NULL OR $6::bigint IS NULL OR EXISTS (
           SELECT FROM webhooks WHERE id = $10 AND account_id = $6
         )) 
-      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id AND $1::text IS NOT NULL LIMIT 1) w ON true
       LEFT JOIN LATERAL (SELECT data FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1) e ON true
       WHERE ($8::uuid IS NULL OR d.id < $8)
         AND ($7::timestamptz IS NULL OR (d.created_at >= $7 AND d.id >= least_uuid($7)))
@@ -2418,7 +2321,7 @@ SELECT d.account_id AS "accountId", e.occurred_at AS "occurredAt", e.data, w.nam
     ) AS d
     WHERE matches OR "isLast" ORDER BY d.account_id DESC, d.id DESC LIMIT $11
   ) d
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id  LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
     SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
@@ -2496,7 +2399,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
           AND ($11::bigint IS NULL OR $7::bigint IS NULL OR EXISTS (
           SELECT FROM webhooks WHERE id = $11 AND account_id = $7
         )) 
-      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id AND $2::text IS NOT NULL LIMIT 1) w ON true
       LEFT JOIN LATERAL (SELECT data FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1) e ON true
       WHERE ($9::uuid IS NULL OR d.id < $9)
         AND ($8::timestamptz IS NULL OR (d.created_at >= $8 AND d.id >= least_uuid($8)))
@@ -2509,7 +2412,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ) AS d
     WHERE matches OR "isLast" ORDER BY d.account_id DESC, d.id DESC LIMIT $12
   ) d
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id  LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
     SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
@@ -2580,7 +2483,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
           AND ($6::bigint IS NULL OR $10::bigint IS NULL OR EXISTS (
           SELECT FROM webhooks WHERE id = $6 AND account_id = $10
         )) 
-      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id AND $1::text IS NOT NULL LIMIT 1) w ON true
       
       WHERE ($8::uuid IS NULL OR d.id < $8)
         AND ($7::timestamptz IS NULL OR (d.created_at >= $7 AND d.id >= least_uuid($7)))
@@ -2591,7 +2494,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ) AS d
     WHERE matches OR "isLast" ORDER BY d.webhook_id DESC, d.id DESC LIMIT $11
   ) d
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id  LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
     SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts
@@ -2659,7 +2562,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
           AND ($6::bigint IS NULL OR $7::bigint IS NULL OR EXISTS (
           SELECT FROM webhooks WHERE id = $6 AND account_id = $7
         )) 
-      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+      ) d LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id AND $1::text IS NOT NULL LIMIT 1) w ON true
       
       WHERE ($8::uuid IS NULL OR d.id < $8)
         AND ($9::timestamptz IS NULL OR (d.created_at >= $9 AND d.id >= least_uuid($9)))
@@ -2670,7 +2573,7 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ) AS d
     WHERE matches OR "isLast" ORDER BY d.id DESC LIMIT $11
   ) d
-  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+  LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id  LIMIT 1) w ON true
   LEFT JOIN events e ON e.id = d.event_id AND (e.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND e.id < '019b8127-6000-0000-0000-000000000000'::uuid)
   LEFT JOIN LATERAL (
     SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN nullif(split_part(sent, E'\n', 6), '') END AS detail FROM attempts

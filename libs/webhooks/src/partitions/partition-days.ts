@@ -31,6 +31,16 @@ export function byDay<Item>(items: Iterable<Item>, idOf: (item: Item) => string)
   return groupBy(items, (item) => dayOf(idOf(item)));
 }
 
+/** Ids, grouped by spans of at most `days`, so that a statement opens only their partitions. */
+export function inSpans(ids: Iterable<string>, days: number): [Span, string[]][] {
+  const all = byDay(new Set(ids), (id) => id);
+  const newest = [...all.keys()].sort((one, other) => other - one);
+  return spansOf(newest, days).map((span) => [
+    span,
+    newest.filter((day) => day >= span.first && day <= span.last).flatMap((day) => all.get(day)!),
+  ]);
+}
+
 /** A statement for one day, prepared under a separate name for each day. */
 export function ofDay<Values extends object, Row extends object = object>(
   name: string,
@@ -169,14 +179,4 @@ export function spansOf(newest: readonly Day[], days: number): Span[] {
     else spans.push({ first: day, last: day });
   }
   return spans;
-}
-
-/** The ids in spans of at most `days`, newest first; in each, they keep their order. */
-export function inSpans(ids: Iterable<string>, days: number): [Span, string[]][] {
-  const byDays = byDay(ids, (id) => id);
-  const newest = [...byDays.keys()].sort((one, other) => other - one);
-  return spansOf(newest, days).map((span) => [
-    span,
-    [...byDays].flatMap(([day, of]) => (day >= span.first && day <= span.last ? of : [])),
-  ]);
 }

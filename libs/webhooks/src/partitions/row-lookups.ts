@@ -40,8 +40,14 @@ export function sortedById<Item extends { id: string }>(items: readonly Item[]):
   return [...items].sort((one, other) => (one.id < other.id ? -1 : Number(one.id > other.id)));
 }
 
-/** Bounds of all ids created by the same statement as this one: an event's and its deliveries'. */
-export function boundsOf(id: string): { least: string; greatest: string } {
+/** Bounds of all ids created by the same statement: an event's and its deliveries'. */
+export interface MadeTogether {
+  least: string;
+  greatest: string;
+}
+
+/** The bounds of what was created with this id. */
+export function boundsOf(id: string): MadeTogether {
   // These ids share 48 bits of time, the version and 12 more bits of time.
   const prefix = id.slice(0, 19);
   return { least: `${prefix}0000-000000000000`, greatest: `${prefix}ffff-ffffffffffff` };

@@ -158,7 +158,7 @@ it('takes few locks to accept and find events', async () => {
       { event: 'cdrCreated', resource: 'call', accountId: account, producerId: 'one', data: '{}' },
     ]);
     const { id } = accepted as { id: string };
-    const { rows } = await events.deliveriesOf(id, { limit: 10 });
+    const { rows } = await deliveries.list({ eventId: id }, { limit: 10 });
     found = [(await events.find(id, account))?.id === id, rows.length];
   });
   expect(found).toEqual([true, 1]);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { statement, TypeOrmTransactions } from '#libs/runtime';
-import type { Attempt, Delivery } from '../deliveries/domain/delivery.js';
+import { type Attempt, type Delivery, DeliveryStore } from '../deliveries/domain/delivery.js';
 import type { Webhook } from '../subscriptions/domain/webhook.js';
 import {
   ATTEMPT_COLUMNS,
@@ -8,13 +8,6 @@ import {
   type AttemptRow,
 } from '../deliveries/infrastructure/attempts.statements.js';
 import { daysAtOnce, inSpans, type Span, within } from '../partitions/partition-days.js';
-import {
-  boundsOfSpan,
-  deliveryOf,
-  type DeliveryRow,
-  shown,
-} from '../deliveries/infrastructure/shown-delivery.statements.js';
-import { boundsOf } from '../partitions/row-lookups.js';
 import { RecentLossesReader } from '../subscriptions/recent-losses.js';
 import { WebhooksService } from '../subscriptions/domain/webhooks.service.js';
 import type { Entry } from './activity-log.js';
@@ -26,38 +19,8 @@ export type ShownChange =
   | { kind: 'webhook'; webhook: Webhook }
   | { kind: 'interrupted' };
 
-/** How many days {@link findDeliveries} and {@link findAttempts} may cover. */
-const DAYS_FOUND = daysAtOnce('deliveries', 'events', 'attempts');
-
-interface Wanted {
-  accountId: string;
-  /** Deliveries. */
-  ids: string[];
-  /** Events, and the bounds of the ids of what was created with each. */
-  eventIds: string[];
-  least: string[];
-  greatest: string[];
-}
-
-/** Deliveries by their ids and by their events. Not prepared, so that it opens the span's partitions only. */
-export function findDeliveries(span: Span) {
-  return statement<Wanted, DeliveryRow>(`${shown(
-    boundsOfSpan(span),
-    `(
-    SELECT * FROM deliveries d
-    WHERE d.id = ANY (@ids::uuid[]) AND ${within('d.id', span)} AND d.account_id = @accountId
-    UNION
-    SELECT d.* FROM unnest(@eventIds::uuid[], @least::uuid[], @greatest::uuid[]) g(event_id, least, greatest)
-    CROSS JOIN LATERAL (
-      SELECT * FROM deliveries d
-      WHERE d.id BETWEEN g.least AND g.greatest AND ${within('d.id', span)}
-        AND d.account_id = @accountId AND d.event_id = g.event_id
-      OFFSET 0
-    ) d
-  )`,
-  )}
-  ORDER BY d.id`);
-}
+/** How many days {@link findAttempts} may cover. */
+const DAYS_FOUND = daysAtOnce('attempts');
 
 /** Attempts of deliveries by their numbers, in pairs. */
 export function findAttempts(span: Span) {
@@ -77,13 +40,17 @@ export function findAttempts(span: Span) {
 export class ActivityReader {
   constructor(
     private readonly transactions: TypeOrmTransactions,
+    private readonly deliveries: DeliveryStore,
     private readonly webhooks: WebhooksService,
     private readonly losses: RecentLossesReader,
   ) {}
 
   /** The shown changes of each entry, in order. Subjects that are gone, or belong to others, are left out. */
   async read(accountId: string, entries: readonly Entry[]): Promise<ShownChange[][]> {
-    const deliveries = await this.deliveriesOf(accountId, entries);
+    const deliveries = await this.deliveries.findAll(accountId, {
+      ids: idsOf(entries, 'delivery', 'attempt'),
+      eventIds: idsOf(entries, 'event'),
+    });
     const attempts = await this.attemptsOf(entries);
     const webhooks = await this.webhooksOf(accountId, entries);
     const changes = entries.map(({ change }): ShownChange[] => {
@@ -103,31 +70,13 @@ export class ActivityReader {
     return lastOfEach(changes);
   }
 
-  private async deliveriesOf(accountId: string, entries: readonly Entry[]): Promise<Delivery[]> {
-    const wanted = idsOf(entries, 'event', 'delivery', 'attempt');
-    const events = new Set(idsOf(entries, 'event'));
-    const found = new Map<string, Delivery>();
-    for (const [span, ids] of inSpans(new Set(wanted), DAYS_FOUND)) {
-      const eventIds = ids.filter((id) => events.has(id));
-      const bounds = eventIds.map(boundsOf);
-      const rows = await this.transactions.query(findDeliveries(span), {
-        accountId,
-        ids: ids.filter((id) => !events.has(id)),
-        eventIds,
-        least: bounds.map(({ least }) => least),
-        greatest: bounds.map(({ greatest }) => greatest),
-      });
-      for (const row of rows) found.set(row.id, deliveryOf(row));
-    }
-    return [...found.values()];
-  }
-
   private async attemptsOf(entries: readonly Entry[]): Promise<Map<string, Attempt>> {
     const wanted = entries.flatMap(({ change }) =>
       change !== 'interrupted' && change.kind === 'attempt' ? [change] : [],
     );
     const found = new Map<string, Attempt>();
-    for (const [span, ids] of inSpans(new Set(wanted.map(({ id }) => id)), DAYS_FOUND)) {
+    const all = wanted.map(({ id }) => id);
+    for (const [span, ids] of inSpans(all, DAYS_FOUND)) {
       const within = wanted.filter(({ id }) => ids.includes(id));
       const rows = await this.transactions.query(findAttempts(span), {
         deliveryIds: within.map(({ id }) => id),

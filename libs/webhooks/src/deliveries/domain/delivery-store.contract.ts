@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { DeliveryFilter, DeliveryStore, StoredState } from './delivery.js';
+import type { DeliveryFilter, DeliveryStore, StoredState, WantedDeliveries } from './delivery.js';
 
 /** A log of deliveries under test. */
 export interface DeliveriesUnderTest {
@@ -30,6 +30,23 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     expect(await store().find(id, (await aSubscription()).accountId)).toBeUndefined();
     expect(await store().find(id, undefined)).toMatchObject({ id, webhookId });
     expect(await store().find(randomUUID(), accountId)).toBeUndefined();
+  });
+
+  it('finds deliveries by their ids and by their events, each once', async () => {
+    const { accountId, webhookId } = await aSubscription();
+    const [one, other] = [
+      await aDelivery(webhookId, 'pending'),
+      await aDelivery(webhookId, 'succeeded'),
+    ];
+    await aDelivery(webhookId, 'pending');
+    const { eventId } = (await store().find(other, accountId))!;
+    const found = async (of: string | undefined, wanted: WantedDeliveries) =>
+      (await store().findAll(of, wanted)).map(({ id }) => id).sort();
+    const both = { ids: [one, other, randomUUID()], eventIds: [eventId, randomUUID()] };
+    expect(await found(accountId, both)).toEqual([one, other].sort());
+    expect(await found(undefined, { eventIds: [eventId] })).toEqual([other]);
+    expect(await found((await aSubscription()).accountId, both)).toEqual([]);
+    expect(await found(accountId, {})).toEqual([]);
   });
 
   it("lists a subscription's deliveries, newest first, page by page and by state", async () => {

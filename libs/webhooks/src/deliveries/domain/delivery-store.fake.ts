@@ -6,6 +6,7 @@ import {
   type DeliveryFilter,
   DeliveryStore,
   type TestEvent,
+  type WantedDeliveries,
 } from './delivery.js';
 
 /** A subscription as the log of deliveries knows it. */
@@ -37,7 +38,7 @@ export class FakeDeliveryStore extends DeliveryStore {
 
   override list(filter: DeliveryFilter, { after, limit }: Page): Promise<Found<Delivery>> {
     const { accountId, webhook, state, event, status, since, until } = filter;
-    const { producerId, contains = '' } = filter;
+    const { eventId, producerId, contains = '' } = filter;
     const newestFirst = this.all.toReversed();
     const start = newestFirst.findIndex((delivery) => delivery.id === after) + 1;
     const rows = newestFirst
@@ -49,6 +50,7 @@ export class FakeDeliveryStore extends DeliveryStore {
           (status === undefined || hasResult(this.attempts.get(delivery.id)?.at(-1), status)) &&
           (state === undefined || delivery.state === state) &&
           (event === undefined || delivery.event === event) &&
+          (eventId === undefined || delivery.eventId === eventId) &&
           (producerId === undefined || delivery.producerId === producerId) &&
           (this.data.get(delivery.eventId) ?? '{}').includes(contains) &&
           (since === undefined || delivery.createdAt >= since) &&
@@ -57,10 +59,14 @@ export class FakeDeliveryStore extends DeliveryStore {
     return Promise.resolve({ rows: rows.slice(0, limit).map((one) => this.shown(one)) });
   }
 
-  override find(id: string, accountId: string | undefined): Promise<Delivery | undefined> {
-    const isShown = (one: Delivery) => (accountId ?? this.accountOf(one)) === this.accountOf(one);
-    const found = this.all.find((one) => one.id === id && isShown(one));
-    return Promise.resolve(found && this.shown(found));
+  override findAll(accountId: string | undefined, wanted: WantedDeliveries): Promise<Delivery[]> {
+    const { ids = [], eventIds = [] } = wanted;
+    const found = this.all.filter(
+      (one) =>
+        (ids.includes(one.id) || eventIds.includes(one.eventId)) &&
+        (accountId ?? this.accountOf(one)) === this.accountOf(one),
+    );
+    return Promise.resolve(found.map((one) => this.shown(one)));
   }
 
   private shown(delivery: Delivery): Delivery {

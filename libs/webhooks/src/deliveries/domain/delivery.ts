@@ -117,6 +117,7 @@ export interface DeliveryFilter {
   accountId?: string;
   webhook?: Pick<Webhook, 'id'> & Partial<Pick<Webhook, 'createdAt'>>;
   applicationId?: string;
+  eventId?: string;
   /** The producer's key of the event. */
   producerId?: string;
   /** A text in the event's data, as they were sent. */
@@ -133,6 +134,12 @@ export interface DeliveryFilter {
   until?: Date;
 }
 
+/** Deliveries by their ids, and all deliveries of some events. */
+export interface WantedDeliveries {
+  ids?: readonly string[];
+  eventIds?: readonly string[];
+}
+
 /** Most deliveries that can be added to an event after its acceptance. */
 export const MAX_ADDED = 100;
 
@@ -141,8 +148,14 @@ export abstract class DeliveryStore {
   /** Newest first. */
   abstract list(filter: DeliveryFilter, page: Page): Promise<Found<Delivery>>;
 
-  /** @param accountId the owner; undefined for any account */
-  abstract find(id: string, accountId: string | undefined): Promise<Delivery | undefined>;
+  /** Those that exist, each once. @param accountId the owner; undefined for any account */
+  abstract findAll(accountId: string | undefined, wanted: WantedDeliveries): Promise<Delivery[]>;
+
+  /** @param accountId as in {@link findAll} */
+  async find(id: string, accountId: string | undefined): Promise<Delivery | undefined> {
+    const [found] = await this.findAll(accountId, { ids: [id] });
+    return found;
+  }
 
   /** Oldest first. @param after the number of the previous attempt; 0 for the first page */
   abstract attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]>;

@@ -59,14 +59,29 @@ function partsOfEvents(
   return [...parts.values()];
 }
 
+/** The events that a list is about, newest first; undefined for all of them. */
+export async function eventIdsOf(
+  run: Run,
+  {
+    accountId,
+    eventId,
+    producerId,
+  }: { [Key in 'accountId' | 'eventId' | 'producerId']?: string | undefined },
+): Promise<string[] | undefined> {
+  if (eventId !== undefined) return [eventId];
+  if (producerId === undefined) return undefined;
+  return (await run(EVENTS_OF_KEY, { producerId, accountId })).map(({ id }) => id);
+}
+
 /** What a page looks at. `end`: where it ends, if not at the oldest delivery. */
 export async function partsOf(
   run: Run,
   filter: DeliveryFilter,
   { after }: Page,
 ): Promise<{ parts: AsyncIterable<ListPart> | ListPart[]; end?: string | undefined }> {
-  const { accountId, producerId, since, webhook } = filter;
-  if (producerId === undefined) {
+  const { since, webhook } = filter;
+  const eventIds = await eventIdsOf(run, filter);
+  if (!eventIds) {
     const { first, last } = daysListed(filter, after);
     const spans = newestFirst(run, 'deliveries', DAYS_LISTED, {
       first: Math.max(first, webhook?.createdAt ? firstDayOf(webhook.createdAt) : 0),
@@ -74,11 +89,7 @@ export async function partsOf(
     });
     return { parts: withSpans(spans, { after, since }) };
   }
-  const events = await run(EVENTS_OF_KEY, { producerId, accountId });
-  const parts = partsOfEvents(
-    events.map(({ id }) => id),
-    { after, since },
-  );
+  const parts = partsOfEvents(eventIds, { after, since });
   const end = parts.length > MAX_PARTS ? parts[MAX_PARTS - 1]!.least : undefined;
   return { parts: parts.slice(0, MAX_PARTS), end };
 }

@@ -11,13 +11,12 @@ import {
 } from '../../partitions/row-lookups.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import {
-  boundsOfSpan,
   type DeliveryRow,
   NOTIFICATION,
   type NotificationColumns,
   shown,
   SHOWN_STATE,
-  WITH_SUBSCRIPTION,
+  withSubscription,
 } from './shown-delivery.statements.js';
 
 /** Rows that an index has in the order of the list, so that each one read counts. */
@@ -130,7 +129,7 @@ export function listDeliveries(
           AND ${hasResult('d.id', span)} AS selected
       FROM (
         SELECT * FROM deliveries d WHERE ${conditions.join('\n          AND ')} ${isSorted ? 'OFFSET 0' : ''}
-      ) d ${WITH_SUBSCRIPTION}
+      ) d ${withSubscription('AND @state::text IS NOT NULL')}
       ${readsData ? `LEFT JOIN LATERAL (SELECT data FROM events WHERE id = d.event_id AND ${within('id', span)} LIMIT 1) e ON true` : ''}
       WHERE (@after::uuid IS NULL OR d.id < @after)
         AND (@since::timestamptz IS NULL OR (d.created_at >= @since AND d.id >= least_uuid(@since)))
@@ -142,7 +141,7 @@ export function listDeliveries(
     DeliveriesPage,
     DeliveryRow & Partial<NotificationColumns> & ScannedRow
   >(`${shown(
-    boundsOfSpan(span),
+    span,
     `(
     SELECT * FROM (
       SELECT *, ${found} AS matches FROM (

@@ -18,17 +18,18 @@ import {
   type DeliveryState,
   DeliveryStore,
   type TestEvent,
+  type WantedDeliveries,
 } from '../domain/delivery.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
-import { boundsOf } from '../../partitions/row-lookups.js';
-import type { Span } from '../../partitions/partition-days.js';
+import { boundsOf, type MadeTogether } from '../../partitions/row-lookups.js';
+import { inSpans, type Span } from '../../partitions/partition-days.js';
 import { areFew, isDeliveryState, listDeliveries } from './listed-deliveries.statements.js';
 import {
   deliveryOf,
   deliveryWithNotification,
-  FIND_DELIVERY,
+  DAYS_FOUND,
+  findDeliveries,
   IS_LEASED,
-  type MadeTogether,
 } from './shown-delivery.statements.js';
 import { addedId, deliveryTo } from './missed-events.statements.js';
 import { partsOf } from './list-parts.js';
@@ -42,6 +43,10 @@ interface Queueing {
 
 /** A delivery that was created or restarted, and whether it may go onto the queue. */
 export type StartedRow = QueuedDelivery & { queued: boolean };
+
+/** @param leaseEnds null if it may not go onto the queue */
+const returning = (leaseEnds = 'claimed_until'): string =>
+  `RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate, ${leaseEnds} IS NOT NULL AS queued`;
 
 /** The end of the lease with which a delivery to subscription `w` goes onto the queue at once, if it may. */
 const leaseEnds = (may: string): string =>
@@ -58,23 +63,19 @@ export const CREATE_DELIVERY = statement<
 WITH counted AS (
   UPDATE events SET added = added + 1, unmatched = false WHERE id = @eventId
   RETURNING id, account_id, event, added
-),
-made AS (
-  INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at,
-    claimed_until, takes, created_at)
-  SELECT ${addedId('e.id', 'e.added', 'w.id')}, e.id, w.id, e.account_id,
-    e.event, w.generation, coalesce(lease.ends, now()), lease.ends, ${NUMBER_OF_LEASE},
-    -- Not now(): others that have waited for the event's lock began their transactions in another order.
-    clock_timestamp()
-  FROM counted e
-    JOIN webhooks w ON w.id = @webhookId AND w.account_id = e.account_id AND w.enabled
-      AND w.deleted_at IS NULL
-    CROSS JOIN ${queueLease(IS_FREE)}
-  WHERE (SELECT count(*) FROM (${deliveryTo('@webhookId::bigint')}) d) = 0
-  RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
-    claimed_until IS NOT NULL AS queued
 )
-SELECT * FROM made`);
+INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at,
+  claimed_until, takes, created_at)
+SELECT ${addedId('e.id', 'e.added', 'w.id')}, e.id, w.id, e.account_id,
+  e.event, w.generation, coalesce(lease.ends, now()), lease.ends, ${NUMBER_OF_LEASE},
+  -- Not now(): others that have waited for the event's lock began their transactions in another order.
+  clock_timestamp()
+FROM counted e
+  JOIN webhooks w ON w.id = @webhookId AND w.account_id = e.account_id AND w.enabled
+    AND w.deleted_at IS NULL
+  CROSS JOIN ${queueLease(IS_FREE)}
+WHERE (SELECT count(*) FROM (${deliveryTo('@webhookId::bigint')}) d) = 0
+${returning()}`);
 
 /** Restarts the schedule under the subscription's present generation. */
 export const REDELIVER = statement<Queueing & { id: string }, StartedRow>(`
@@ -96,8 +97,7 @@ SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.att
   not_before = NULL, claimed_until = lease.ends,
   takes = d.takes + ${NUMBER_OF_LEASE}
 FROM lease WHERE d.id = @id
-RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
-  d.claimed_until IS NOT NULL AS queued`);
+${returning()}`);
 
 /**
  * Leases a waiting delivery to the queue, and keeps the time of its next attempt for the schedule. One that is leased
@@ -124,8 +124,7 @@ SET immediate = true,
   claimed_until = CASE WHEN lease.is_leased THEN d.claimed_until ELSE lease.ends END,
   takes = d.takes + ${NUMBER_OF_LEASE}
 FROM lease WHERE d.id = @id
-RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
-  lease.ends IS NOT NULL AS queued`);
+${returning('lease.ends')}`);
 
 /** A leased delivery keeps its lease, which prevents a redelivery while an attempt may be in flight. */
 export const CANCEL_REQUESTED = statement<{ id: string }, { id: string }>(`
@@ -135,10 +134,7 @@ FROM webhooks w
 WHERE d.id = @id AND w.id = d.webhook_id AND d.state = 'pending' AND d.generation >= w.generation
 RETURNING d.id`);
 
-interface TestValues extends Queueing {
-  webhookId: string;
-  resource: string;
-  data: string;
+interface TestValues extends Queueing, TestEvent {
   /** The span in which the test is created. */
   traceparent: string | undefined;
 }
@@ -162,23 +158,19 @@ INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
 SELECT new_uuid(now(), 2), sample.id, w.id, w.account_id, w.event, w.generation, true,
   coalesce(lease.ends, now()), lease.ends, ${NUMBER_OF_LEASE}, now()
 FROM w CROSS JOIN sample CROSS JOIN ${queueLease('true')}
-RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
-  claimed_until IS NOT NULL AS queued`,
+${returning()}`,
 );
 
 /** The delivery log in PostgreSQL. */
 @Injectable()
 export class PostgresDeliveryStore extends DeliveryStore {
-  private readonly timeoutMs: number;
-
   constructor(
     private readonly transactions: TypeOrmTransactions,
     private readonly queue: DeliveryQueue,
     private readonly tracing: Tracing,
-    @Inject(CONFIG) config: Config,
+    @Inject(CONFIG) private readonly config: Config,
   ) {
     super();
-    this.timeoutMs = config.DELIVERY_TIMEOUT_MS;
   }
 
   async list(filter: DeliveryFilter, page: Page): Promise<Found<Delivery>> {
@@ -222,10 +214,23 @@ export class PostgresDeliveryStore extends DeliveryStore {
     return row?.few === true;
   }
 
-  async find(id: string, accountId: string | undefined): Promise<Delivery | undefined> {
-    const values = { id, accountId, ...boundsOf(id) };
-    const [row] = await this.transactions.query(FIND_DELIVERY, values);
-    return row && deliveryOf(row);
+  async findAll(accountId: string | undefined, wanted: WantedDeliveries): Promise<Delivery[]> {
+    const { ids = [], eventIds = [] } = wanted;
+    const events = new Set(eventIds);
+    const found: Delivery[] = [];
+    for (const [span, all] of inSpans([...ids, ...eventIds], DAYS_FOUND)) {
+      const ofSpan = all.filter((id) => events.has(id));
+      const bounds = ofSpan.map(boundsOf);
+      const rows = await this.transactions.query(findDeliveries(span), {
+        accountId,
+        ids: all.filter((id) => !events.has(id)),
+        eventIds: ofSpan,
+        least: bounds.map(({ least }) => least),
+        greatest: bounds.map(({ greatest }) => greatest),
+      });
+      found.push(...rows.map(deliveryOf));
+    }
+    return found;
   }
 
   async attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]> {
@@ -233,51 +238,51 @@ export class PostgresDeliveryStore extends DeliveryStore {
     return rows.map(attemptOf);
   }
 
-  async create(eventId: string, webhookId: string): Promise<string | undefined> {
-    const values = { eventId, webhookId, ...boundsOf(eventId), ...this.queueing() };
-    const rows = await this.transactions.query(CREATE_DELIVERY, values);
-    this.enqueue(rows);
-    return rows[0]?.id;
+  create(eventId: string, webhookId: string): Promise<string | undefined> {
+    const values = { eventId, webhookId, ...boundsOf(eventId) };
+    return this.start((queueing) =>
+      this.transactions.query(CREATE_DELIVERY, { ...values, ...queueing }),
+    );
   }
 
   async redeliver(id: string): Promise<boolean> {
-    const rows = await this.transactions.query(REDELIVER, { id, ...this.queueing() });
-    this.enqueue(rows);
-    return rows.length > 0;
+    const started = await this.start((queueing) =>
+      this.transactions.query(REDELIVER, { id, ...queueing }),
+    );
+    return started !== undefined;
   }
 
   async sendNow(id: string): Promise<boolean> {
-    const values = { id, ...this.queueing({ immediate: true }) };
-    const rows = await this.transactions.query(SEND_NOW, values);
-    this.enqueue(rows);
-    return rows.length > 0;
+    const started = await this.start(
+      (queueing) => this.transactions.query(SEND_NOW, { id, ...queueing }),
+      { immediate: true },
+    );
+    return started !== undefined;
   }
 
   async cancel(id: string): Promise<boolean> {
     return (await this.transactions.query(CANCEL_REQUESTED, { id })).length > 0;
   }
 
-  async createTest(test: TestEvent): Promise<string | undefined> {
-    return this.tracing.span(PUBLISH_SPAN, async () => {
-      const rows = await this.transactions.query(CREATE_TEST, {
-        webhookId: test.webhookId,
-        resource: test.resource,
-        data: test.data,
-        ...this.queueing({ immediate: true }),
-        traceparent: this.tracing.traceparent,
-      });
-      this.enqueue(rows);
-      return rows[0]?.id;
+  createTest(test: TestEvent): Promise<string | undefined> {
+    return this.tracing.span(PUBLISH_SPAN, () => {
+      const { traceparent } = this.tracing;
+      return this.start(
+        (queueing) => this.transactions.query(CREATE_TEST, { ...test, traceparent, ...queueing }),
+        { immediate: true },
+      );
     });
   }
 
-  private queueing(of = { immediate: false }): { hasRoom: boolean; timeoutMs: number } {
-    return { hasRoom: this.queue.hasRoom(of), timeoutMs: this.timeoutMs };
-  }
-
-  private enqueue(rows: readonly StartedRow[]): void {
-    const queued = rows.filter((row) => row.queued);
+  /** @returns the id of the delivery that `run` has created or restarted */
+  private async start(
+    run: (queueing: Queueing) => Promise<StartedRow[]>,
+    of = { immediate: false },
+  ): Promise<string | undefined> {
+    const timeoutMs = this.config.DELIVERY_TIMEOUT_MS;
+    const [row] = await run({ hasRoom: this.queue.hasRoom(of), timeoutMs });
     // Before the commit, a worker would not find the delivery, which would then wait for its lease to end.
-    this.transactions.afterCommit(() => void this.queue.add(queued));
+    if (row?.queued) this.transactions.afterCommit(() => void this.queue.add([row]));
+    return row?.id;
   }
 }

@@ -1,16 +1,17 @@
 import { DETAIL } from './attempts.statements.js';
-import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { ALL_WORKERS_HOLD, type RowOf, statement, withoutNulls } from '#libs/runtime';
 import type { AttemptDetail, AttemptError, Delivery, LastAttempt } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
 import { notificationBody } from '../domain/notification-body.js';
-import { isLastOf } from '../../partitions/row-lookups.js';
-import { type Span, within } from '../../partitions/partition-days.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/infrastructure/webhook-flow.js';
 
-/** A lookup for each delivery: with a plain join, the planner would read all subscriptions. */
-export const WITH_SUBSCRIPTION =
-  'LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true';
+/**
+ * A lookup for each delivery: with a plain join, the planner would read all subscriptions.
+ * @param condition while it does not hold, nothing is looked up
+ */
+export const withSubscription = (condition = ''): string =>
+  `LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id ${condition} LIMIT 1) w ON true`;
 
 /** Whether the subscription of a pending delivery was switched off or deleted after its creation. */
 const IS_OUTDATED = 'w.generation IS NULL OR d.generation < w.generation';
@@ -35,14 +36,6 @@ const END = `CASE WHEN d.state = 'pending' AND (${IS_OUTDATED}) THEN ${OFF_REASO
 /** Whether a worker or the queue has leased the delivery, so that no other may send it. */
 export const IS_LEASED = `(d.claimed_until IS NOT NULL AND d.claimed_until > now())`;
 
-/** Bounds of ids: those of a delivery do not prune the partitions of other tables. */
-interface Bounds {
-  /** Of the event's id `e.id`. */
-  ofEvent: string;
-  /** Of the attempts' `delivery_id`. */
-  ofAttempts: string;
-}
-
 /** A delivery as {@link shown} selects it. */
 export type DeliveryRow = RowOf<Omit<Delivery, 'lastAttempt' | 'notification'>> & {
   lastAt: Date | null;
@@ -63,17 +56,12 @@ export interface NotificationColumns {
 
 export const NOTIFICATION = `d.account_id AS "accountId", e.occurred_at AS "occurredAt", e.data, w.name, w.payload,`;
 
-/** Bounds for the deliveries of a span. */
-export const boundsOfSpan = (span: Span): Bounds => ({
-  ofEvent: within('e.id', span),
-  ofAttempts: within('delivery_id', span),
-});
-
 /**
+ * @param span the days of the deliveries: their bounds do not prune the partitions of other tables
  * @param from the source of deliveries
  * @param columns further columns of `from` to select
  */
-export function shown({ ofEvent, ofAttempts }: Bounds, from = 'deliveries', columns = ''): string {
+export function shown(span: Span, from: string, columns = ''): string {
   return `
   SELECT ${columns} d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
@@ -89,53 +77,45 @@ export function shown({ ofEvent, ofAttempts }: Bounds, from = 'deliveries', colu
     END AS "waitsFor",
     d.created_at AS "createdAt", ${END}, coalesce(e.test, false) AS test
   FROM ${from} d
-  ${WITH_SUBSCRIPTION}
-  LEFT JOIN events e ON e.id = d.event_id AND ${ofEvent}
+  ${withSubscription()}
+  LEFT JOIN events e ON e.id = d.event_id AND ${within('e.id', span)}
   LEFT JOIN LATERAL (
     SELECT at, duration_ms, status, error, CASE WHEN error IS NOT NULL THEN ${DETAIL} END AS detail FROM attempts
-    WHERE delivery_id = d.id AND ${ofAttempts} ORDER BY take DESC LIMIT 1
+    WHERE delivery_id = d.id AND ${within('delivery_id', span)} ORDER BY take DESC LIMIT 1
   ) last ON true`;
 }
 
-// Statements that find a delivery by its id are not prepared, so that PostgreSQL plans for that id and opens
-// only its partition. A cached plan opens all partitions (docs/decisions).
+/** How many days {@link findDeliveries} may cover. */
+export const DAYS_FOUND = daysAtOnce('deliveries', 'events', 'attempts');
 
-/** Bounds of all ids created by the same statement: events and their deliveries. */
-export interface MadeTogether {
-  least: string;
-  greatest: string;
+interface Wanted {
+  accountId: string | undefined;
+  /** Deliveries. */
+  ids: string[];
+  /** Events, and the bounds of the ids of what was created with each. */
+  eventIds: string[];
+  least: string[];
+  greatest: string[];
 }
 
-/**
- * A page of an event's deliveries, newest first. Other events of the same statement have ids in the same range,
- * so this looks at a limited number of rows.
- */
-export const DELIVERIES_OF_EVENT = statement<
-  MadeTogether & { eventId: string; after: string | undefined; limit: number },
-  DeliveryRow & ScannedRow
->(`${shown(
-  {
-    ofEvent: 'e.id = @eventId',
-    ofAttempts: 'delivery_id BETWEEN @least::uuid AND @greatest::uuid',
-  },
-  `(
-    SELECT * FROM (
-      SELECT *, ${isLastOf('id DESC')}, event_id = @eventId AS matches
-      FROM deliveries
-      WHERE id BETWEEN @least::uuid AND @greatest::uuid AND (@after::uuid IS NULL OR id < @after)
-      ORDER BY id DESC LIMIT ${MAX_SCANNED_ROWS}
-    ) AS scanned
-    WHERE matches OR "isLast" ORDER BY id DESC LIMIT @limit
+/** Deliveries by their ids and by their events. Not prepared, so that it opens the span's partitions only. */
+export function findDeliveries(span: Span) {
+  const isWanted = `${within('d.id', span)} AND (@accountId::bigint IS NULL OR d.account_id = @accountId)`;
+  return statement<Wanted, DeliveryRow>(`${shown(
+    span,
+    `(
+    SELECT * FROM deliveries d WHERE d.id = ANY (@ids::uuid[]) AND ${isWanted}
+    UNION
+    SELECT d.* FROM unnest(@eventIds::uuid[], @least::uuid[], @greatest::uuid[]) g(event_id, least, greatest)
+    CROSS JOIN LATERAL (
+      SELECT * FROM deliveries d
+      WHERE d.id BETWEEN g.least AND g.greatest AND ${isWanted} AND d.event_id = g.event_id
+      OFFSET 0
+    ) d
   )`,
-  'd."isLast", d.matches,',
-)}
-  ORDER BY d.id DESC`);
-
-export const FIND_DELIVERY = statement<
-  MadeTogether & { id: string; accountId: string | undefined },
-  DeliveryRow
->(`${shown({ ofEvent: 'e.id BETWEEN @least::uuid AND @greatest::uuid', ofAttempts: 'delivery_id = @id' })}
-  WHERE d.id = @id AND (@accountId::bigint IS NULL OR d.account_id = @accountId)`);
+  )}
+  ORDER BY d.id`);
+}
 
 /** A delivery with its notification, which it does not have if its event is gone. */
 export function deliveryWithNotification(

@@ -6,7 +6,6 @@ import type {
   Resource,
 } from '../../event-kinds/domain/event-kinds.js';
 import type { MissingSubscription } from '../../event-kinds/domain/matching.js';
-import type { Delivery } from '../../deliveries/domain/delivery.js';
 
 /** An event as its producer reports it. `data` is JSON text, byte for byte as sent. */
 export interface ReportedEvent {
@@ -106,9 +105,6 @@ export abstract class EventReader {
     filter: EventFilter,
     page: Page,
   ): Promise<Found<EventHead>>;
-
-  /** The deliveries of an event, newest first. */
-  abstract deliveriesOf(eventId: string, page: Page): Promise<Found<Delivery>>;
 
   /** Of these subscriptions, the ones that have a delivery of the event, with its id. */
   abstract deliveryIdsOf(

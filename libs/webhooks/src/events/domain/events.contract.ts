@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Page } from '#libs/kernel';
-import type { Delivery } from '../../deliveries/domain/delivery.js';
+import type { Delivery, DeliveryStore } from '../../deliveries/domain/delivery.js';
 import type { EventFilter, EventReader, EventStore, ReportedEvent } from './event.js';
 
 /** A store of events under test, and its reader. */
 export interface EventsUnderTest {
   store: () => EventStore;
   reader: () => EventReader;
+  /** The log of their deliveries. */
+  deliveries: () => DeliveryStore;
   /** @returns the id of a new account with so many subscriptions to all its events */
   anAccount: (subscriptions?: number) => Promise<string>;
 }
 
 /** What every implementation of {@link EventStore} and {@link EventReader} must do. */
-export function eventsContract({ store, reader, anAccount }: EventsUnderTest): void {
+export function eventsContract({ store, reader, deliveries, anAccount }: EventsUnderTest): void {
   const anEvent = (accountId: string, fields: Partial<ReportedEvent> = {}): ReportedEvent => ({
     event: 'cdrCreated',
     resource: 'call',
@@ -136,14 +138,16 @@ export function eventsContract({ store, reader, anAccount }: EventsUnderTest): v
     expect(first).toMatchObject({ duplicate: false, deliveries: 2 });
     const { id: eventId } = first as { id: string };
     expect(repeat).toEqual({ accepted: true, id: eventId, duplicate: true, deliveries: 2 });
-    const page = { limit: 10 };
-    const { rows } = await reader().deliveriesOf(eventId, page);
+    const read = async (of: Page) => (await deliveries().list({ eventId }, of)).rows;
+    const rows = await read({ limit: 10 });
     expect(rows).toMatchObject([{ eventId }, { eventId }]);
     const [newest, oldest] = rows as [Delivery, Delivery];
     expect(newest.webhookId).not.toBe(oldest.webhookId);
-    const other = await reader().deliveriesOf(await accepted(anEvent(account)), page);
+    const other = await deliveries().list(
+      { eventId: await accepted(anEvent(account)) },
+      { limit: 10 },
+    );
     expect(other.rows.map(({ id }) => id)).not.toContain(newest.id);
-    const read = async (of: Page) => (await reader().deliveriesOf(eventId, of)).rows;
     expect(await read({ limit: 1 })).toMatchObject([{ id: newest.id }]);
     expect(await read({ limit: 1, after: newest.id })).toMatchObject([{ id: oldest.id }]);
     expect(await read({ limit: 1, after: oldest.id })).toEqual([]);

@@ -1,12 +1,15 @@
+import { FakeDeliveryStore } from '../../deliveries/domain/delivery-store.fake.js';
 import { eventsContract } from './events.contract.js';
 import { FakeEventReader, FakeEventStore } from './events.fake.js';
 
-const store = new FakeEventStore();
+const deliveries = new FakeDeliveryStore();
+const store = new FakeEventStore(deliveries);
 const reader = new FakeEventReader(store);
 
 eventsContract({
   store: () => store,
   reader: () => reader,
+  deliveries: () => deliveries,
   anAccount: (subscriptions = 0) => {
     const id = String(store.accounts.size + 1);
     const webhookIds = Array.from(

@@ -20,7 +20,11 @@ export class FakeEventStore extends EventStore {
   /** Oldest first. */
   readonly all: StoredEvent[] = [];
   readonly deliveries: Delivery[] = [];
-  private readonly log = new FakeDeliveryStore();
+
+  /** @param log gets the deliveries, too */
+  constructor(private readonly log: FakeDeliveryStore) {
+    super();
+  }
 
   override accept(events: readonly ReportedEvent[]): Promise<Acceptance[]> {
     return Promise.resolve(events.map((event) => this.acceptOne(event)));
@@ -86,12 +90,6 @@ export class FakeEventReader extends EventReader {
           (until === undefined || one.createdAt < until),
       );
     return Promise.resolve({ rows: rows.slice(0, limit) });
-  }
-
-  override deliveriesOf(eventId: string, { after, limit }: Page): Promise<Found<Delivery>> {
-    const newestFirst = this.toldOf(eventId);
-    const start = newestFirst.findIndex(({ id }) => id === after) + 1;
-    return Promise.resolve({ rows: newestFirst.slice(start, start + limit) });
   }
 
   override deliveryIdsOf(

@@ -22,9 +22,9 @@ let events: EventsService;
 
 beforeEach(() => {
   fakes = webhooksOnFakes();
-  store = new FakeEventStore();
-  store.accounts.set(ACCOUNT, []);
   deliveries = new FakeDeliveryStore();
+  store = new FakeEventStore(deliveries);
+  store.accounts.set(ACCOUNT, []);
   const { webhooks, transactions, audit, activity } = fakes;
   const reader = new FakeEventReader(store);
   events = new EventsService(store, reader, webhooks, deliveries, transactions, audit, activity);

@@ -124,7 +124,7 @@ export class EventsService {
     const event = await this.get(id, accountId);
     return {
       event,
-      deliveries: (page) => this.reader.deliveriesOf(id, page),
+      deliveries: (page) => this.deliveries.list({ eventId: id }, page),
       unmatched: event.test ? [] : await this.unmatched(event),
     };
   }
@@ -139,7 +139,7 @@ export class EventsService {
     accountId: string | undefined,
   ): Promise<(page: Page) => Promise<Found<Delivery>>> {
     await this.get(id, accountId);
-    return (page) => this.reader.deliveriesOf(id, page);
+    return (page) => this.deliveries.list({ eventId: id }, page);
   }
 
   /**

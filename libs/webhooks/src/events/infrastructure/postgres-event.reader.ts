@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Found, inSlices, type Page, scanJudged, scanPage } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
-import type { Delivery } from '../../deliveries/domain/delivery.js';
 import {
   type EventFilter,
   type EventHead,
@@ -19,11 +18,7 @@ import {
   FIND_DELIVERY_IDS,
   MISSED_DAYS,
 } from '../../deliveries/infrastructure/missed-events.statements.js';
-import { EVENTS_OF_KEY } from '../../deliveries/infrastructure/listed-deliveries.statements.js';
-import {
-  DELIVERIES_OF_EVENT,
-  deliveryOf,
-} from '../../deliveries/infrastructure/shown-delivery.statements.js';
+import { eventIdsOf } from '../../deliveries/infrastructure/list-parts.js';
 import { EVENT_DAYS_LISTED, FIND_EVENT, listEvents, LOCK_EVENT } from './event.statements.js';
 import {
   byDay,
@@ -57,7 +52,7 @@ export class PostgresEventReader extends EventReader {
     const { producerId, contains, missedBy, unmatched, withData = false } = filter;
     const asked = missedBy ? narrowed(filter, missedBy) : filter;
     if (!asked) return { rows: [] };
-    const ids = await this.idsOf(producerId, accountId);
+    const ids = await eventIdsOf(this.transactions.query, { accountId, producerId });
     const days = missedBy ? MISSED_DAYS : EVENT_DAYS_LISTED;
     const spans = ids
       ? spansOf([...byDay(ids, (id) => id).keys()], days)
@@ -98,24 +93,6 @@ export class PostgresEventReader extends EventReader {
       scan(span, { ...page, limit }),
     );
     return { ...found, rows: found.rows.map((row) => withoutNulls<EventHead>(row)) };
-  }
-
-  /** The events with a producer's key, newest first; undefined without a key. */
-  private async idsOf(
-    producerId: string | undefined,
-    accountId: string | undefined,
-  ): Promise<string[] | undefined> {
-    if (producerId === undefined) return undefined;
-    const rows = await this.transactions.query(EVENTS_OF_KEY, { producerId, accountId });
-    return rows.map(({ id }) => id);
-  }
-
-  async deliveriesOf(eventId: string, page: Page): Promise<Found<Delivery>> {
-    const values = { eventId, ...boundsOf(eventId), after: page.after };
-    const found = await scanPage(page.limit, [DELIVERIES_OF_EVENT], (statement, limit) =>
-      this.transactions.query(statement, { ...values, limit }),
-    );
-    return { ...found, rows: found.rows.map(deliveryOf) };
   }
 
   async deliveryIdsOf(

@@ -8,6 +8,7 @@ import type { ReportedEvent } from '../domain/event.js';
 import { eventsContract } from '../domain/events.contract.js';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
 import type { AccountLoadCounter } from '../../statistics/infrastructure/account-loads.js';
+import { PostgresDeliveryStore } from '../../deliveries/infrastructure/postgres-delivery.store.js';
 import { PostgresEventReader } from './postgres-event.reader.js';
 import { PostgresEventStore } from './postgres-event.store.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
@@ -31,6 +32,7 @@ let source: DataSource;
 let activity: FakeActivity;
 let queue: QueueOfNothing;
 let reader: PostgresEventReader;
+let deliveries: PostgresDeliveryStore;
 let store: PostgresEventStore;
 let other: PostgresEventStore;
 /** The accounts of counted events. */
@@ -58,7 +60,9 @@ beforeEach(async () => {
       ...([aDatabase(), queue, activity, new Tracing()] as const),
       ...([loads as unknown as AccountLoadCounter, new Metrics(), config] as const),
     );
-  reader = new PostgresEventReader(new TypeOrmTransactions(source, aDatabase()));
+  const transactions = new TypeOrmTransactions(source, aDatabase());
+  reader = new PostgresEventReader(transactions);
+  deliveries = new PostgresDeliveryStore(transactions, queue, new Tracing(), config);
   store = aStore();
   other = aStore();
   account = await anAccount(database);
@@ -85,6 +89,7 @@ describe('events in PostgreSQL', () =>
   eventsContract({
     store: () => store,
     reader: () => reader,
+    deliveries: () => deliveries,
     anAccount: async (subscriptions = 0) => {
       const id = await anAccount(database);
       for (let made = 0; made < subscriptions; made += 1) await aSubscription(database, id);
@@ -111,11 +116,11 @@ it('creates and queues one delivery for every matching subscription', async () =
   expect(queue.added.map((job) => job.webhookId).sort()).toEqual([all, ofApplication].sort());
   expect(queue.added.every((job) => job.lease === 1)).toBe(true);
   const { id } = result as { id: string };
-  const { rows: deliveries } = await reader.deliveriesOf(id, { limit: 10 });
-  expect(deliveries.map((delivery) => delivery.id).sort()).toEqual(
+  const { rows } = await deliveries.list({ eventId: id }, { limit: 10 });
+  expect(rows.map((delivery) => delivery.id).sort()).toEqual(
     queue.added.map((job) => job.id).sort(),
   );
-  expect(deliveries.every((delivery) => delivery.state === 'pending')).toBe(true);
+  expect(rows.every((delivery) => delivery.state === 'pending')).toBe(true);
 });
 
 it('leases each delivery for the timeout of its subscription, and some time more', async () => {
