@@ -1,19 +1,13 @@
-import { countLosses } from '../../statistics/infrastructure/delivery-results.js';
 import { CLOCK, later, rowsFrom } from '#libs/runtime';
 import { ofDay, withinDays } from '../../partitions/partition-days.js';
+import { IS_OFF, IS_PACED, PACE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import {
-  IS_OFF,
-  IS_PACED,
-  OFF_REASON,
-  PACE,
-} from '../../subscriptions/infrastructure/webhook-flow.js';
-import {
+  cancelOrLease,
   type ClaimedRow,
   type Claims,
   IS_CLAIMABLE,
   LEASE,
-  LEASED,
-  loadLeased,
+  loadClaimed,
   MAY_BE_SENT,
 } from './pending-delivery.statements.js';
 import { placeOf } from './places.statements.js';
@@ -103,26 +97,13 @@ found AS MATERIALIZED (
     SELECT FROM deliveries WHERE webhook_id = w.id AND ${HAS_ORDER} AND ${withinDays('id', day - 1)}
     ORDER BY next_attempt_at LIMIT 1
   ) earlier)
-),
--- Done here because these rows were found anyway.
-cancelled AS (
-  UPDATE deliveries d
-  SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
-    reason = (SELECT ${OFF_REASON} FROM webhooks w WHERE w.id = d.webhook_id)
-  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND is_off)) AND ${withinDays('d.id', day)}
-  RETURNING d.webhook_id, d.reason
-),
-lost AS (${countLosses('cancelled')}
-),
-leased AS (
-  UPDATE deliveries d
-  -- In an ordered subscription, next_attempt_at is the place in the order.
-  SET takes = d.takes + 1, claimed_until = now() + ${LEASE},
-    next_attempt_at = CASE WHEN (SELECT ordered FROM asked WHERE id = d.webhook_id)
-      THEN d.next_attempt_at ELSE ${later(LEASE)} END
-  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND NOT is_off)) AND ${withinDays('d.id', day)}
-  RETURNING ${LEASED}
-),
+),${cancelOrLease(
+    day,
+    'fits',
+    // In an ordered subscription, next_attempt_at is the place in the order.
+    `CASE WHEN (SELECT ordered FROM asked WHERE id = d.webhook_id)
+      THEN d.next_attempt_at ELSE ${later(LEASE)} END`,
+  )},
 counted AS MATERIALIZED (
   SELECT w.*, taken.count AS taken,
     w.base + make_interval(secs => coalesce(taken.count / w.max_per_second::float8, 0)) AS next,
@@ -141,15 +122,13 @@ paced AS (
   FROM counted c WHERE w.id = c.id AND (c.taken > 0 OR c.exceeds <> c.pace_waits)
   RETURNING w.id, w.max_per_second, w.paced_until
 )
-${loadLeased(
+${loadClaimed(
   day,
-  `, w.id = ANY (@probes::bigint[]) AS "isProbe",
-  d.id = ANY (ARRAY(SELECT id FROM found WHERE is_expired)) AS "isExpired",
+  `,
   (SELECT ${PACE} FROM asked w WHERE w.id = d.webhook_id) AS pace,
   (SELECT (extract(epoch FROM p.paced_until - now()) * 1000)::float8
    FROM paced p WHERE p.id = d.webhook_id AND p.max_per_second IS NOT NULL) AS "pacedMs"`,
-)}
-ORDER BY d.id`,
+)}`,
 );
 
 /** Which of these subscriptions have deliveries of a day that have not ended. */

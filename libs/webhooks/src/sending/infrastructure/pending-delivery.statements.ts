@@ -225,7 +225,7 @@ function claim(
   return `
 WITH${further}
 -- Due deliveries without a lease; skips locked rows.
-judged AS MATERIALIZED (
+found AS MATERIALIZED (
   SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired
   -- The subqueries hide the arrays from the planner, which would otherwise plan each execution again.
   FROM unnest((SELECT @webhookIds::bigint[]), (SELECT @most::integer[]), (SELECT @dueForMs::float8[]))
@@ -239,13 +239,22 @@ judged AS MATERIALIZED (
     ORDER BY next_attempt_at, id LIMIT a.most
     FOR NO KEY UPDATE SKIP LOCKED
   ) d
-),
+),${cancelOrLease(day, 'true', ofLeased)}
+${loadClaimed(day)}`;
+}
+
+/**
+ * The deliveries `found` that may be claimed: cancels those whose subscription is off, and leases the others.
+ * @param may which of them may be claimed
+ * @param ofLeased `next_attempt_at` of a leased delivery
+ */
+export const cancelOrLease = (day: Day, may: string, ofLeased: string): string => `
 -- Done here because these rows were found anyway.
 cancelled AS (
   UPDATE deliveries d
   SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
     reason = (SELECT ${OFF_REASON} FROM webhooks w WHERE w.id = d.webhook_id)
-  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_off)) AND ${withinDays('d.id', day)}
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE ${may} AND is_off)) AND ${withinDays('d.id', day)}
   RETURNING d.webhook_id, d.reason
 ),
 lost AS (${countLosses('cancelled')}
@@ -254,16 +263,17 @@ leased AS (
   UPDATE deliveries d
   -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
   SET takes = d.takes + 1, claimed_until = now() + ${LEASE}, next_attempt_at = ${ofLeased}
-  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND ${withinDays('d.id', day)}
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE ${may} AND NOT is_off)) AND ${withinDays('d.id', day)}
   RETURNING ${LEASED}
-)
-${loadLeased(
+)`;
+
+/** Loads what {@link cancelOrLease} has leased. @param others further columns */
+export const loadClaimed = (day: Day, others = ''): string => `${loadLeased(
   day,
   `, w.id = ANY (@probes::bigint[]) AS "isProbe",
-  d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_expired)) AS "isExpired"`,
+  d.id = ANY (ARRAY(SELECT id FROM found WHERE is_expired)) AS "isExpired"${others}`,
 )}
 ORDER BY d.id`;
-}
 
 /** Ends leased deliveries whose event was removed, because they would otherwise be leased again and again. */
 export const END_WITHOUT_EVENT = ofDay<{ ids: string[] }>(
