@@ -32,6 +32,7 @@ export {
   type Page,
 } from './paging.js';
 export { type AuditEntry, AuditTrail, Transactions } from './ports.js';
+export { EVERY_ACCOUNT, type Scope } from './scope.js';
 export { type Sealed, SecretBox, type SecretKey, UnreadableSecretError } from './secret-box.js';
 export {
   BIDI_CONTROLS,

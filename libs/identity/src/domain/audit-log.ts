@@ -1,4 +1,4 @@
-import type { Found, Page } from '#libs/kernel';
+import type { Found, Page, Scope } from '#libs/kernel';
 
 /** Who did what, when, and from where. */
 export interface AuditRecord {
@@ -73,11 +73,7 @@ export interface AuditFilter {
 export abstract class AuditLog {
   /**
    * Newest first.
-   * @param viewer limits the list to this account and hides the operators; undefined for the platform
+   * @param viewer an account sees only its own entries, and not who the operators are
    */
-  abstract list(
-    viewer: string | undefined,
-    filter: AuditFilter,
-    page: Page,
-  ): Promise<Found<AuditRecord>>;
+  abstract list(viewer: Scope, filter: AuditFilter, page: Page): Promise<Found<AuditRecord>>;
 }

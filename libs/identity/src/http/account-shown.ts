@@ -1,16 +1,14 @@
 import { parameter } from '#libs/http';
+import { EVERY_ACCOUNT, type Scope } from '#libs/kernel';
 import type { Principal } from '../domain/logins.js';
 
 /**
- * The account whose rows a list shows; undefined for all accounts, which only the platform sees. For others, no
- * account but their own exists, so the filter finds nothing then.
+ * Whose rows a list shows: only the platform sees those of every account. For others, no account but their own exists,
+ * so the filter finds nothing then.
  * @param asked the filter `accountId`
  */
-export function accountShown(
-  asked: string | undefined,
-  { role, userId }: Principal,
-): string | undefined {
-  if (role === 'platform') return asked;
+export function accountShown(asked: string | undefined, { role, userId }: Principal): Scope {
+  if (role === 'platform') return asked ?? EVERY_ACCOUNT;
   return (asked ?? userId) === userId ? userId : '0';
 }
 
@@ -27,7 +25,7 @@ export const ACCOUNT_READ = {
   ),
 };
 
-/** The account whose deliveries and events a viewer may open; undefined for all accounts, which only the platform may. */
-export function ownerSeen({ role, userId }: Principal): string | undefined {
-  return role === 'platform' ? undefined : userId;
+/** Whose deliveries and events a viewer may open: only the platform may open those of every account. */
+export function ownerSeen({ role, userId }: Principal): Scope {
+  return role === 'platform' ? EVERY_ACCOUNT : userId;
 }

@@ -8,9 +8,10 @@ import {
   QueryOf,
   TIMES,
 } from '#libs/http';
-import { oneOf, type Page } from '#libs/kernel';
+import { EVERY_ACCOUNT, oneOf, type Page } from '#libs/kernel';
 import { AUDIT_ACTIONS, AuditLog } from '../domain/audit-log.js';
 import type { Principal } from '../domain/logins.js';
+import { ownerSeen } from './account-shown.js';
 import { AuditRecordView } from './audit.view.js';
 import { CurrentUser } from './current-user.js';
 
@@ -35,13 +36,13 @@ export class AuditController {
 
   @Get()
   list(
-    @CurrentUser() { role, userId }: Principal,
+    @CurrentUser() user: Principal,
     @QueryOf(LIST) { page, filter }: Query<typeof LIST>,
   ): Answer {
-    const viewer = role === 'platform' ? undefined : userId;
+    const viewer = ownerSeen(user);
     const { accountId } = filter;
     // Without this, a query for another account would scan all entries of the viewer.
-    const isForeign = viewer !== undefined && accountId !== undefined && accountId !== viewer;
+    const isForeign = viewer !== EVERY_ACCOUNT && accountId !== undefined && accountId !== viewer;
     const read = async (of: Page) => (isForeign ? { rows: [] } : this.log.list(viewer, filter, of));
     return listedOrExported(page, read, AuditRecordView, 'audit');
   }

@@ -5,6 +5,7 @@ import {
   type Found,
   MAX_SCANNED_ROWS,
   type ScannedRow,
+  type Scope,
   scanPage,
   type Page,
   currentActor,
@@ -13,8 +14,7 @@ import { prepared, type RowOf, statement, TypeOrmTransactions, withoutNulls } fr
 import { type AuditFilter, AuditLog, type AuditRecord } from '../domain/audit-log.js';
 
 interface AuditPage {
-  /** The requesting customer; undefined for the platform. */
-  viewer: string | undefined;
+  viewer: Scope;
   after: string | undefined;
   limit: number;
   accountId: string | undefined;
@@ -57,7 +57,7 @@ export class PostgresAuditLog implements AuditLog {
   constructor(private readonly transactions: TypeOrmTransactions) {}
 
   async list(
-    viewer: string | undefined,
+    viewer: Scope,
     filter: AuditFilter,
     { after, limit }: Page,
   ): Promise<Found<AuditRecord>> {

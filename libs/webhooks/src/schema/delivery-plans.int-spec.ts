@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import pg from 'pg';
-import { MAX_SCANNED_ROWS } from '#libs/kernel';
+import { EVERY_ACCOUNT, MAX_SCANNED_ROWS, timeOfId } from '#libs/kernel';
 import type { Given, Statement } from '#libs/runtime';
 import type { Outcome } from '../sending/domain/pending-deliveries.js';
 import { LOOK, OLDEST_DUE } from '../sending/infrastructure/due-deliveries.statements.js';
@@ -18,6 +18,7 @@ import {
 import { END_QUEUE_LEASES } from '../queue/infrastructure/queue-leases.statements.js';
 import { RELEASE, RELEASE_PLACE } from '../sending/infrastructure/release.statements.js';
 import { type Day, dayAt, dayOf, type Span } from '../partitions/partition-days.js';
+import { boundsOf } from '../partitions/row-lookups.js';
 import { countReplayable, findReplayable } from '../replays/infrastructure/replay.statements.js';
 import { continueReplay, findWaiting } from '../replays/infrastructure/replay-batch.statements.js';
 import { listDeliveries } from '../deliveries/infrastructure/listed-deliveries.statements.js';
@@ -364,7 +365,7 @@ it.each(PATH)('%s deliveries with one plan, which opens one partition', async (.
 });
 
 const ANY: Omit<Parameters<ReturnType<typeof listDeliveries>['valuesOf']>[0], 'limit'> = {
-  ...{ accountId: undefined, webhookId: undefined, applicationId: undefined, state: undefined },
+  ...{ accountId: EVERY_ACCOUNT, webhookId: undefined, applicationId: undefined, state: undefined },
   ...{ eventIds: undefined },
   ...{ event: undefined, status: undefined, since: undefined, until: undefined, after: undefined },
 };
@@ -433,6 +434,29 @@ it.each(['account', 'webhook'] as const)(
     const of = owner === 'account' ? { accountId: '1' } : { webhookId: webhook };
     const values = valuesOf({ ...ANY, ...of, limit: 100 }) as Value[];
     expect(await rowsRead(text, values, newest)).toBeLessThan(2 * WAITING);
+  },
+);
+
+it.each([undefined, 'account'] as const)(
+  'lists the deliveries of an event without reading those of others (owner: %s)',
+  async (owner) => {
+    const [first] = await database.query<{ event: string }>(
+      `WITH e AS MATERIALIZED (SELECT new_uuid(now() - interval '1 s', 0) AS id)
+       INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state, created_at)
+       SELECT new_uuid(now() - interval '1 s', n), e.id, $1, 1, 'cdrCreated', 1, 'succeeded', now()
+       FROM e, generate_series(1, 20) n RETURNING event_id AS event`,
+      [webhook],
+    );
+    const eventId = first!.event;
+    await client.query(`SET plan_cache_mode = force_custom_plan`);
+    await client.query('ANALYZE');
+    const accountId = owner ? '1' : EVERY_ACCOUNT;
+    const place = { since: timeOfId(eventId).toISOString(), after: boundsOf(eventId).greatest };
+    const { text, valuesOf } = listDeliveries(undefined, DAYS, owner);
+    const page = { ...ANY, ...place, accountId, eventIds: [eventId], limit: 100 };
+    const read = await rowsRead(text, valuesOf(page) as Value[]);
+    expect(read).toBeGreaterThanOrEqual(20);
+    expect(read).toBeLessThan(100);
   },
 );
 

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { AuditTrail } from '#libs/kernel';
+import { type AuditTrail, EVERY_ACCOUNT } from '#libs/kernel';
 import {
   type BackgroundTasks,
   type Config,
@@ -158,7 +158,7 @@ it('takes few locks to accept and find events', async () => {
       { event: 'cdrCreated', resource: 'call', accountId: account, producerId: 'one', data: '{}' },
     ]);
     const { id } = accepted as { id: string };
-    const { rows } = await deliveries.list({ eventId: id }, { limit: 10 });
+    const { rows } = await deliveries.list(account, { eventId: id }, { limit: 10 });
     found = [(await events.find(id, account))?.id === id, rows.length];
   });
   expect(found).toEqual([true, 1]);
@@ -190,13 +190,17 @@ it('takes few locks to list deliveries in any state, and to show one with its at
   const listed: Record<string, string[]> = {};
   const all = await overBound(async () => {
     for (const state of ['pending', 'parked', 'exhausted', 'cancelled', 'succeeded']) {
-      listed[state] = idsOf((await deliveries.list({ webhook, state }, { limit: 100 })).rows);
+      listed[state] = idsOf(
+        (await deliveries.list(EVERY_ACCOUNT, { webhook, state }, { limit: 100 })).rows,
+      );
     }
     listed.ofAccount = idsOf(
-      (await deliveries.list({ accountId: account, status: '2xx' }, { limit: 100 })).rows,
+      (await deliveries.list(account, { status: '2xx' }, { limit: 100 })).rows,
     );
     const after = past[2]!;
-    listed.after = idsOf((await deliveries.list({ webhook }, { limit: 1, after })).rows);
+    listed.after = idsOf(
+      (await deliveries.list(EVERY_ACCOUNT, { webhook }, { limit: 1, after })).rows,
+    );
     const oldest = past.at(-1)!;
     expect(await deliveries.find(oldest, account)).toMatchObject({ resource: 'call' });
     expect(await deliveries.attemptsOf(oldest, 0, 100)).toHaveLength(1);

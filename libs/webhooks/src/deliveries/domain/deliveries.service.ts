@@ -7,6 +7,7 @@ import {
   NotFoundError,
   type Page,
   RateLimitedError,
+  type Scope,
   Transactions,
 } from '#libs/kernel';
 import { type Attempt, type Delivery, type DeliveryFilter, DeliveryStore } from './delivery.js';
@@ -62,8 +63,8 @@ export class DeliveriesService {
   ) {}
 
   /** Newest first. */
-  list(filter: DeliveryFilter, page: Page): Promise<Found<Delivery>> {
-    return this.store.list(filter, page);
+  list(scope: Scope, filter: DeliveryFilter, page: Page): Promise<Found<Delivery>> {
+    return this.store.list(scope, filter, page);
   }
 
   /** Newest first. @throws NotFoundError if the subscription does not belong to the account */
@@ -73,16 +74,15 @@ export class DeliveriesService {
     filter: DeliveryFilter,
   ): Promise<(page: Page) => Promise<Found<Delivery>>> {
     const webhook = await this.webhooks.get(accountId, webhookId);
-    return (page) => this.store.list({ ...filter, accountId, webhook }, page);
+    return (page) => this.store.list(accountId, { ...filter, webhook }, page);
   }
 
   /**
    * Also works after the subscription was deleted.
-   * @param accountId the owner; undefined for any account
    * @throws NotFoundError
    */
-  async get(accountId: string | undefined, id: string): Promise<Delivery> {
-    const delivery = isUuid(id) ? await this.store.find(id, accountId) : undefined;
+  async get(scope: Scope, id: string): Promise<Delivery> {
+    const delivery = isUuid(id) ? await this.store.find(id, scope) : undefined;
     if (!delivery) throw new NotFoundError('delivery');
     return delivery;
   }

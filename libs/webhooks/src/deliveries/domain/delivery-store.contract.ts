@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { EVERY_ACCOUNT, type Scope } from '#libs/kernel';
 import type { DeliveryFilter, DeliveryStore, StoredState, WantedDeliveries } from './delivery.js';
 
 /** A log of deliveries under test. */
@@ -28,7 +29,7 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
       ...{ state: 'pending', attempts: 0, test: false },
     });
     expect(await store().find(id, (await aSubscription()).accountId)).toBeUndefined();
-    expect(await store().find(id, undefined)).toMatchObject({ id, webhookId });
+    expect(await store().find(id, EVERY_ACCOUNT)).toMatchObject({ id, webhookId });
     expect(await store().find(randomUUID(), accountId)).toBeUndefined();
   });
 
@@ -40,11 +41,11 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     ];
     await aDelivery(webhookId, 'pending');
     const { eventId } = (await store().find(other, accountId))!;
-    const found = async (of: string | undefined, wanted: WantedDeliveries) =>
+    const found = async (of: Scope, wanted: WantedDeliveries) =>
       (await store().findAll(of, wanted)).map(({ id }) => id).sort();
     const both = { ids: [one, other, randomUUID()], eventIds: [eventId, randomUUID()] };
     expect(await found(accountId, both)).toEqual([one, other].sort());
-    expect(await found(undefined, { eventIds: [eventId] })).toEqual([other]);
+    expect(await found(EVERY_ACCOUNT, { eventIds: [eventId] })).toEqual([other]);
     expect(await found((await aSubscription()).accountId, both)).toEqual([]);
     expect(await found(accountId, {})).toEqual([]);
   });
@@ -58,7 +59,9 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     await aDelivery((await aSubscription()).webhookId, 'succeeded');
     const webhook = { id: webhookId, createdAt: new Date(Date.now() - 60_000) };
     const listed = async (filter: DeliveryFilter, page = {}) =>
-      (await store().list({ webhook, ...filter }, { limit: 10, ...page })).rows.map(({ id }) => id);
+      (await store().list(EVERY_ACCOUNT, { webhook, ...filter }, { limit: 10, ...page })).rows.map(
+        ({ id }) => id,
+      );
     expect(await listed({})).toEqual(ids);
     expect(await listed({}, { limit: 1, after: ids[0] })).toEqual([ids[1]]);
     expect(await listed({ state: 'succeeded' })).toEqual([ids[0], ids[2]]);
@@ -78,9 +81,7 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     const other = await aSubscription();
     await aDelivery(other.webhookId, 'succeeded');
     const listed = async (filter: DeliveryFilter, page = {}) =>
-      (await store().list({ accountId, ...filter }, { limit: 10, ...page })).rows.map(
-        ({ id }) => id,
-      );
+      (await store().list(accountId, filter, { limit: 10, ...page })).rows.map(({ id }) => id);
     expect(await listed({})).toEqual([waiting, succeeded, failed]);
     expect(await listed({}, { limit: 1, after: waiting })).toEqual([succeeded]);
     expect(await listed({ webhook: { id: webhookId } })).toEqual([waiting, succeeded, failed]);
@@ -91,10 +92,10 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     expect(await listed({ status: 'failed' })).toEqual([failed]);
     expect(await listed({ status: '2xx' })).toEqual([succeeded]);
     expect(await listed({ status: 'timeout' })).toEqual([]);
-    const { rows } = await store().list({ accountId }, { limit: 10 });
+    const { rows } = await store().list(accountId, {}, { limit: 10 });
     expect(rows.map(({ lastAttempt }) => lastAttempt?.status)).toEqual([undefined, 204, 503]);
     expect((await store().find(failed, accountId))?.lastAttempt?.status).toBe(503);
-    const everybody = await store().list({}, { limit: 2 });
+    const everybody = await store().list(EVERY_ACCOUNT, {}, { limit: 2 });
     expect(everybody.rows.map(({ webhookId: of }) => of)).toEqual([other.webhookId, webhookId]);
   });
 
@@ -110,9 +111,7 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     }
     const [third, second, first] = ids;
     const listed = async (filter: DeliveryFilter, page = {}) =>
-      (await store().list({ accountId, ...filter }, { limit: 10, ...page })).rows.map(
-        ({ id }) => id,
-      );
+      (await store().list(accountId, filter, { limit: 10, ...page })).rows.map(({ id }) => id);
     const webhook = { id: webhookId };
     for (const of of [{}, { webhook }, { webhook, state: 'succeeded' }]) {
       expect(await listed({ ...of, producerId: 'key' })).toEqual([first]);
@@ -126,7 +125,7 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     expect(await listed({ producerId: 'key' }, { after: first })).toEqual([]);
     expect(await listed({ producerId: 'unknown' })).toEqual([]);
     expect(await listed({ contains: 'é' })).toEqual([]);
-    const everybody = await store().list({ producerId: 'key' }, { limit: 10 });
+    const everybody = await store().list(EVERY_ACCOUNT, { producerId: 'key' }, { limit: 10 });
     expect(everybody.rows.map(({ id }) => id)).toEqual([first, theirs]);
     expect(await listed({ webhook: { id: other.webhookId }, producerId: 'key' })).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { EVERY_ACCOUNT } from '#libs/kernel';
 import { deliveryStoreContract } from './delivery-store.contract.js';
 import { FakeDeliveryStore } from './delivery-store.fake.js';
 
@@ -21,7 +22,7 @@ describe('the fake log of deliveries', () => {
     },
     aDelivery: (webhookId, state) => Promise.resolve(store.deliver(webhookId, { state }).id),
     reported: async (id, producerId, data) => {
-      const delivery = (await store.find(id, undefined))!;
+      const delivery = (await store.find(id, EVERY_ACCOUNT))!;
       delivery.producerId = producerId;
       store.data.set(delivery.eventId, data);
     },

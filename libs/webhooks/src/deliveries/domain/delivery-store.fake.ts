@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Found, Page } from '#libs/kernel';
+import type { Found, Page, Scope } from '#libs/kernel';
 import {
   type Attempt,
   type Delivery,
@@ -36,8 +36,12 @@ export class FakeDeliveryStore extends DeliveryStore {
     return delivery;
   }
 
-  override list(filter: DeliveryFilter, { after, limit }: Page): Promise<Found<Delivery>> {
-    const { accountId, webhook, state, event, status, since, until } = filter;
+  override list(
+    scope: Scope,
+    filter: DeliveryFilter,
+    { after, limit }: Page,
+  ): Promise<Found<Delivery>> {
+    const { webhook, state, event, status, since, until } = filter;
     const { eventId, producerId, contains = '' } = filter;
     const newestFirst = this.all.toReversed();
     const start = newestFirst.findIndex((delivery) => delivery.id === after) + 1;
@@ -45,7 +49,7 @@ export class FakeDeliveryStore extends DeliveryStore {
       .slice(start)
       .filter(
         (delivery) =>
-          (accountId === undefined || this.accountOf(delivery) === accountId) &&
+          (scope ?? this.accountOf(delivery)) === this.accountOf(delivery) &&
           (webhook === undefined || delivery.webhookId === webhook.id) &&
           (status === undefined || hasResult(this.attempts.get(delivery.id)?.at(-1), status)) &&
           (state === undefined || delivery.state === state) &&
@@ -59,12 +63,12 @@ export class FakeDeliveryStore extends DeliveryStore {
     return Promise.resolve({ rows: rows.slice(0, limit).map((one) => this.shown(one)) });
   }
 
-  override findAll(accountId: string | undefined, wanted: WantedDeliveries): Promise<Delivery[]> {
+  override findAll(scope: Scope, wanted: WantedDeliveries): Promise<Delivery[]> {
     const { ids = [], eventIds = [] } = wanted;
     const found = this.all.filter(
       (one) =>
         (ids.includes(one.id) || eventIds.includes(one.eventId)) &&
-        (accountId ?? this.accountOf(one)) === this.accountOf(one),
+        (scope ?? this.accountOf(one)) === this.accountOf(one),
     );
     return Promise.resolve(found.map((one) => this.shown(one)));
   }

@@ -1,4 +1,4 @@
-import type { Found, Page } from '#libs/kernel';
+import type { Found, Page, Scope } from '#libs/kernel';
 import type { EventKind, EventResource } from '../../event-kinds/domain/event-kinds.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 
@@ -113,8 +113,6 @@ export type LastAttempt = Pick<Attempt, 'at' | 'durationMs' | 'status' | 'error'
 
 /** Filters of a list of deliveries. An unknown value finds nothing. */
 export interface DeliveryFilter {
-  /** Absent for all accounts. */
-  accountId?: string;
   webhook?: Pick<Webhook, 'id'> & Partial<Pick<Webhook, 'createdAt'>>;
   applicationId?: string;
   eventId?: string;
@@ -146,14 +144,13 @@ export const MAX_ADDED = 100;
 /** The log of deliveries. */
 export abstract class DeliveryStore {
   /** Newest first. */
-  abstract list(filter: DeliveryFilter, page: Page): Promise<Found<Delivery>>;
+  abstract list(scope: Scope, filter: DeliveryFilter, page: Page): Promise<Found<Delivery>>;
 
-  /** Those that exist, each once. @param accountId the owner; undefined for any account */
-  abstract findAll(accountId: string | undefined, wanted: WantedDeliveries): Promise<Delivery[]>;
+  /** Those that exist, each once. */
+  abstract findAll(scope: Scope, wanted: WantedDeliveries): Promise<Delivery[]>;
 
-  /** @param accountId as in {@link findAll} */
-  async find(id: string, accountId: string | undefined): Promise<Delivery | undefined> {
-    const [found] = await this.findAll(accountId, { ids: [id] });
+  async find(id: string, scope: Scope): Promise<Delivery | undefined> {
+    const [found] = await this.findAll(scope, { ids: [id] });
     return found;
   }
 

@@ -99,12 +99,12 @@ export class DeliveriesController {
     @CurrentUser() user: Principal,
     @QueryOf(LIST) { page, filter, accountId: asked, webhookId, applicationId }: Query<typeof LIST>,
   ): Answer {
+    const scope = accountShown(asked, user);
     const place = given({
-      accountId: accountShown(asked, user),
       webhook: webhookId === undefined ? undefined : { id: webhookId },
       applicationId,
     });
-    const read = (of: Page) => this.deliveries.list({ ...filterOf(filter), ...place }, of);
+    const read = (of: Page) => this.deliveries.list(scope, { ...filterOf(filter), ...place }, of);
     return listedOrExported(page, read, viewOf(filter), 'deliveries');
   }
 

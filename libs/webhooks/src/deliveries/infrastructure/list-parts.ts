@@ -1,4 +1,4 @@
-import { type Page, timeOfId } from '#libs/kernel';
+import { type Page, type Scope, timeOfId } from '#libs/kernel';
 import type { Run } from '#libs/runtime';
 import {
   daysListed,
@@ -62,25 +62,24 @@ function partsOfEvents(
 /** The events that a list is about, newest first; undefined for all of them. */
 export async function eventIdsOf(
   run: Run,
-  {
-    accountId,
-    eventId,
-    producerId,
-  }: { [Key in 'accountId' | 'eventId' | 'producerId']?: string | undefined },
+  scope: Scope,
+  { eventId, producerId }: Pick<DeliveryFilter, 'eventId' | 'producerId'>,
 ): Promise<string[] | undefined> {
   if (eventId !== undefined) return [eventId];
   if (producerId === undefined) return undefined;
-  return (await run(EVENTS_OF_KEY, { producerId, accountId })).map(({ id }) => id);
+  const rows = await run(EVENTS_OF_KEY, { producerId, accountId: scope });
+  return rows.map(({ id }) => id);
 }
 
 /** What a page looks at. `end`: where it ends, if not at the oldest delivery. */
 export async function partsOf(
   run: Run,
+  scope: Scope,
   filter: DeliveryFilter,
   { after }: Page,
 ): Promise<{ parts: AsyncIterable<ListPart> | ListPart[]; end?: string | undefined }> {
   const { since, webhook } = filter;
-  const eventIds = await eventIdsOf(run, filter);
+  const eventIds = await eventIdsOf(run, scope, filter);
   if (!eventIds) {
     const { first, last } = daysListed(filter, after);
     const spans = newestFirst(run, 'deliveries', DAYS_LISTED, {

@@ -1,4 +1,4 @@
-import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
+import { MAX_SCANNED_ROWS, type ScannedRow, type Scope } from '#libs/kernel';
 import { prepared, statement } from '#libs/runtime';
 import type { DeliveryState } from '../domain/delivery.js';
 import { hasResult } from './attempts.statements.js';
@@ -56,7 +56,7 @@ export function areFew(state: DeliveryState, span: Span) {
 }
 
 interface DeliveriesPage {
-  accountId: string | undefined;
+  accountId: Scope;
   webhookId: string | undefined;
   applicationId: string | undefined;
   after: string | undefined;
@@ -73,10 +73,7 @@ interface DeliveriesPage {
 }
 
 /** The events with a producer's key, newest first. */
-export const EVENTS_OF_KEY = prepared<
-  { producerId: string; accountId: string | undefined },
-  { id: string }
->(
+export const EVENTS_OF_KEY = prepared<{ producerId: string; accountId: Scope }, { id: string }>(
   'events.of-key',
   `
 SELECT event_id AS id FROM event_keys

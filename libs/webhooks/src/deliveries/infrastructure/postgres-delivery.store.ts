@@ -7,7 +7,7 @@ import {
   Tracing,
   TypeOrmTransactions,
 } from '#libs/runtime';
-import { type Found, scanPage, type Page } from '#libs/kernel';
+import { EVERY_ACCOUNT, type Found, type Page, scanPage, type Scope } from '#libs/kernel';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
 import { leaseOf, PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
@@ -173,13 +173,13 @@ export class PostgresDeliveryStore extends DeliveryStore {
     super();
   }
 
-  async list(filter: DeliveryFilter, page: Page): Promise<Found<Delivery>> {
-    const { accountId, webhook, applicationId, contains, state, event, status } = filter;
+  async list(scope: Scope, filter: DeliveryFilter, page: Page): Promise<Found<Delivery>> {
+    const { webhook, applicationId, contains, state, event, status } = filter;
     const { withNotification: notifications = false } = filter;
     if (state !== undefined && !isDeliveryState(state)) return { rows: [] };
-    const { parts, end } = await partsOf(this.transactions.query, filter, page);
-    const values = { accountId, webhookId: webhook?.id, applicationId, event, status };
-    const owner = webhook ? 'webhook' : accountId === undefined ? undefined : 'account';
+    const { parts, end } = await partsOf(this.transactions.query, scope, filter, page);
+    const values = { accountId: scope, webhookId: webhook?.id, applicationId, event, status };
+    const owner = webhook ? 'webhook' : scope === EVERY_ACCOUNT ? undefined : 'account';
     const searches = contains !== undefined;
     const found = await scanPage(page.limit, parts, async ({ span, ...part }, limit) => {
       const indexed =
@@ -214,7 +214,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
     return row?.few === true;
   }
 
-  async findAll(accountId: string | undefined, wanted: WantedDeliveries): Promise<Delivery[]> {
+  async findAll(scope: Scope, wanted: WantedDeliveries): Promise<Delivery[]> {
     const { ids = [], eventIds = [] } = wanted;
     const events = new Set(eventIds);
     const found: Delivery[] = [];
@@ -222,7 +222,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
       const ofSpan = all.filter((id) => events.has(id));
       const bounds = ofSpan.map(boundsOf);
       const rows = await this.transactions.query(findDeliveries(span), {
-        accountId,
+        accountId: scope,
         ids: all.filter((id) => !events.has(id)),
         eventIds: ofSpan,
         least: bounds.map(({ least }) => least),

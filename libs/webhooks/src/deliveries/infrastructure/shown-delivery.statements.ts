@@ -1,4 +1,5 @@
 import { DETAIL } from './attempts.statements.js';
+import type { Scope } from '#libs/kernel';
 import { ALL_WORKERS_HOLD, type RowOf, statement, withoutNulls } from '#libs/runtime';
 import type { AttemptDetail, AttemptError, Delivery, LastAttempt } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
@@ -89,7 +90,7 @@ export function shown(span: Span, from: string, columns = ''): string {
 export const DAYS_FOUND = daysAtOnce('deliveries', 'events', 'attempts');
 
 interface Wanted {
-  accountId: string | undefined;
+  accountId: Scope;
   /** Deliveries. */
   ids: string[];
   /** Events, and the bounds of the ids of what was created with each. */

@@ -1,4 +1,4 @@
-import type { Found, InternalError, Page, UnavailableError } from '#libs/kernel';
+import type { Found, InternalError, Page, Scope, UnavailableError } from '#libs/kernel';
 import type {
   EventKind,
   EventResource,
@@ -90,21 +90,16 @@ export abstract class EventStore {
 /** Reads accepted events. */
 export abstract class EventReader {
   /**
-   * @param accountId the owner; undefined for any account
    * @param options `lock`: locks the event until the transaction ends
    */
   abstract find(
     id: string,
-    accountId: string | undefined,
+    scope: Scope,
     options?: { lock: boolean },
   ): Promise<StoredEvent | undefined>;
 
-  /** Newest first. @param accountId the owner; undefined for any account */
-  abstract list(
-    accountId: string | undefined,
-    filter: EventFilter,
-    page: Page,
-  ): Promise<Found<EventHead>>;
+  /** Newest first. */
+  abstract list(scope: Scope, filter: EventFilter, page: Page): Promise<Found<EventHead>>;
 
   /** Of these subscriptions, the ones that have a delivery of the event, with its id. */
   abstract deliveryIdsOf(

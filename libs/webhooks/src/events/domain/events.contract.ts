@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { Page } from '#libs/kernel';
+import { EVERY_ACCOUNT, type Page } from '#libs/kernel';
 import type { Delivery, DeliveryStore } from '../../deliveries/domain/delivery.js';
 import type { EventFilter, EventReader, EventStore, ReportedEvent } from './event.js';
 
@@ -66,7 +66,7 @@ export function eventsContract({ store, reader, deliveries, anAccount }: EventsU
     const event = anEvent(account, { producerId: 'found', occurredAt });
     const id = await accepted(event);
     expect(await reader().find(id, account)).toMatchObject({ ...event, id, test: false });
-    expect(await reader().find(id, undefined)).toMatchObject({ id });
+    expect(await reader().find(id, EVERY_ACCOUNT)).toMatchObject({ id });
     expect(await reader().find(id, other)).toBeUndefined();
     expect(await reader().find(randomUUID(), account)).toBeUndefined();
   });
@@ -108,7 +108,7 @@ export function eventsContract({ store, reader, deliveries, anAccount }: EventsU
     expect(await listed({ contains: '\\u00e9"}' })).toEqual([second, first]);
     expect(await listed({ contains: 'é' })).toEqual([]);
     expect(await listed({ contains: 'Call' })).toEqual([third]);
-    const all = await reader().list(undefined, { contains: '"Call"' }, { limit: 1_000 });
+    const all = await reader().list(EVERY_ACCOUNT, { contains: '"Call"' }, { limit: 1_000 });
     expect(all.rows.map(({ id }) => id)).toContain(third);
   });
 
@@ -125,7 +125,7 @@ export function eventsContract({ store, reader, deliveries, anAccount }: EventsU
       expect((await reader().list(account, { unmatched: !unmatched }, { limit: 10 })).rows).toEqual(
         [],
       );
-      const all = await reader().list(undefined, { unmatched }, { limit: 1_000 });
+      const all = await reader().list(EVERY_ACCOUNT, { unmatched }, { limit: 1_000 });
       expect(all.rows.map((each) => each.id)).toContain(id);
     }
   });
@@ -138,12 +138,13 @@ export function eventsContract({ store, reader, deliveries, anAccount }: EventsU
     expect(first).toMatchObject({ duplicate: false, deliveries: 2 });
     const { id: eventId } = first as { id: string };
     expect(repeat).toEqual({ accepted: true, id: eventId, duplicate: true, deliveries: 2 });
-    const read = async (of: Page) => (await deliveries().list({ eventId }, of)).rows;
+    const read = async (of: Page) => (await deliveries().list(account, { eventId }, of)).rows;
     const rows = await read({ limit: 10 });
     expect(rows).toMatchObject([{ eventId }, { eventId }]);
     const [newest, oldest] = rows as [Delivery, Delivery];
     expect(newest.webhookId).not.toBe(oldest.webhookId);
     const other = await deliveries().list(
+      EVERY_ACCOUNT,
       { eventId: await accepted(anEvent(account)) },
       { limit: 10 },
     );

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { atOnce, type Found, type Page } from '#libs/kernel';
+import { atOnce, type Found, type Page, type Scope } from '#libs/kernel';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
 import { FakeDeliveryStore } from '../../deliveries/domain/delivery-store.fake.js';
 import {
@@ -47,8 +47,10 @@ export class FakeEventStore extends EventStore {
       const key = producerId === undefined ? {} : { producerId };
       const times = { occurredAt, createdAt: new Date(), test: false };
       this.all.push({ id, accountId, event, resource, data, ...key, ...times, added: 0 });
-      const made = webhookIds.map((webhookId) => this.log.deliver(webhookId, { eventId: id }));
-      this.deliveries.push(...made);
+      for (const webhookId of webhookIds) {
+        this.log.subscriptions.set(webhookId, { accountId, enabled: true });
+        this.deliveries.push(this.log.deliver(webhookId, { eventId: id }));
+      }
     }
     const { length } = this.deliveries.filter(({ eventId }) => eventId === id);
     return { accepted: true, id, duplicate: first !== undefined, deliveries: length };
@@ -61,18 +63,18 @@ export class FakeEventReader extends EventReader {
     super();
   }
 
-  override find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined> {
-    return Promise.resolve(this.of(accountId).find((event) => event.id === id));
+  override find(id: string, scope: Scope): Promise<StoredEvent | undefined> {
+    return Promise.resolve(this.of(scope).find((event) => event.id === id));
   }
 
   override list(
-    accountId: string | undefined,
+    scope: Scope,
     filter: EventFilter,
     { after, limit }: Page,
   ): Promise<Found<EventHead>> {
     const { event, resource, applicationId, producerId, unmatched, since, until } = filter;
     const { contains = '', missedBy, resources } = filter;
-    const newestFirst = this.of(accountId).toReversed();
+    const newestFirst = this.of(scope).toReversed();
     const start = newestFirst.findIndex(({ id }) => id === after) + 1;
     const rows = newestFirst
       .slice(start)
@@ -112,9 +114,7 @@ export class FakeEventReader extends EventReader {
     return !this.store.deliveries.some(({ eventId }) => eventId === id);
   }
 
-  private of(accountId: string | undefined): StoredEvent[] {
-    return this.store.all.filter(
-      (event) => accountId === undefined || event.accountId === accountId,
-    );
+  private of(scope: Scope): StoredEvent[] {
+    return this.store.all.filter(({ accountId }) => (scope ?? accountId) === accountId);
   }
 }

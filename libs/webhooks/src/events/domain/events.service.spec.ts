@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { NotFoundError, ValidationError } from '#libs/kernel';
+import { EVERY_ACCOUNT, NotFoundError, type Scope, ValidationError } from '#libs/kernel';
 import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
 import { MAX_ADDED } from '../../deliveries/domain/delivery.js';
 import { FakeDeliveryStore } from '../../deliveries/domain/delivery-store.fake.js';
@@ -41,7 +41,7 @@ const aWebhook = (fields = {}) => fakes.webhooks.create({ accountId: ACCOUNT }, 
 
 it('shows an event only to its account and to the platform', async () => {
   const id = await anEvent();
-  for (const account of [ACCOUNT, undefined]) {
+  for (const account of [ACCOUNT, EVERY_ACCOUNT]) {
     expect((await events.show(id, account)).event).toMatchObject({ id, accountId: ACCOUNT });
     expect((await events.list(account, {}, { limit: 10 })).rows).toHaveLength(1);
   }
@@ -49,8 +49,8 @@ it('shows an event only to its account and to the platform', async () => {
   await expect(events.show(id, '2')).rejects.toThrow(NotFoundError);
   expect((await events.list('2', {}, { limit: 10 })).rows).toEqual([]);
   for (const unknown of [UNKNOWN, 'x']) {
-    await expect(events.deliveriesOf(unknown, undefined)).rejects.toThrow(NotFoundError);
-    await expect(events.show(unknown, undefined)).rejects.toThrow(NotFoundError);
+    await expect(events.deliveriesOf(unknown, EVERY_ACCOUNT)).rejects.toThrow(NotFoundError);
+    await expect(events.show(unknown, EVERY_ACCOUNT)).rejects.toThrow(NotFoundError);
   }
 });
 
@@ -100,10 +100,10 @@ it('lists the events that a subscription has missed', async () => {
   const [told, untold] = [await anEvent(), await anEvent()];
   const later = await aWebhook();
   store.deliveries.push(deliveries.deliver(later, { eventId: told }));
-  const missed = async (account: string | undefined, missedBy: string, filter = {}) =>
+  const missed = async (account: Scope, missedBy: string, filter = {}) =>
     (await events.list(account, { ...filter, missedBy }, { limit: 10 })).rows.map(({ id }) => id);
   expect(await missed(ACCOUNT, later)).toEqual([untold]);
-  expect(await missed(undefined, later)).toEqual([untold]);
+  expect(await missed(EVERY_ACCOUNT, later)).toEqual([untold]);
   expect(await missed(ACCOUNT, await aWebhook({ event: 'smsdlr' }))).toEqual([]);
   expect(await missed(ACCOUNT, await aWebhook({ enabled: false }))).toEqual([untold, told]);
   for (const unknown of ['999', 'x', '0']) expect(await missed(ACCOUNT, unknown)).toEqual([]);

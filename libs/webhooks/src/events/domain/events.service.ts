@@ -7,6 +7,7 @@ import {
   isUuid,
   NotFoundError,
   type Page,
+  type Scope,
   Transactions,
   ValidationError,
 } from '#libs/kernel';
@@ -104,42 +105,35 @@ export class EventsService {
     return this.store.accept(events);
   }
 
-  /** Newest first. @param accountId the owner; undefined for any account */
+  /** Newest first. */
   async list(
-    accountId: string | undefined,
+    scope: Scope,
     { missedBy, ...filter }: EventQuery,
     page: Page,
   ): Promise<Found<EventHead>> {
-    if (missedBy === undefined) return this.reader.list(accountId, filter, page);
-    const webhook = await this.webhooks.lookUp(accountId, missedBy);
+    if (missedBy === undefined) return this.reader.list(scope, filter, page);
+    const webhook = await this.webhooks.lookUp(scope, missedBy);
     if (!webhook) return { rows: [] };
     return this.reader.list(webhook.accountId, { ...filter, missedBy: webhook }, page);
   }
 
-  /**
-   * @param accountId the owner; undefined for any account
-   * @throws NotFoundError
-   */
-  async show(id: string, accountId: string | undefined): Promise<EventReport> {
-    const event = await this.get(id, accountId);
+  /** @throws NotFoundError */
+  async show(id: string, scope: Scope): Promise<EventReport> {
+    const event = await this.get(id, scope);
     return {
       event,
-      deliveries: (page) => this.deliveries.list({ eventId: id }, page),
+      deliveries: (page) => this.deliveries.list(scope, { eventId: id }, page),
       unmatched: event.test ? [] : await this.unmatched(event),
     };
   }
 
   /**
    * Returns a function that reads pages of an event's deliveries, newest first.
-   * @param accountId the owner; undefined for any account
    * @throws NotFoundError
    */
-  async deliveriesOf(
-    id: string,
-    accountId: string | undefined,
-  ): Promise<(page: Page) => Promise<Found<Delivery>>> {
-    await this.get(id, accountId);
-    return (page) => this.deliveries.list({ eventId: id }, page);
+  async deliveriesOf(id: string, scope: Scope): Promise<(page: Page) => Promise<Found<Delivery>>> {
+    await this.get(id, scope);
+    return (page) => this.deliveries.list(scope, { eventId: id }, page);
   }
 
   /**
@@ -176,12 +170,8 @@ export class EventsService {
     if (event.added >= MAX_ADDED) throw new DeliveryLimitReachedError();
   }
 
-  private async get(
-    id: string,
-    accountId: string | undefined,
-    options?: { lock: boolean },
-  ): Promise<StoredEvent> {
-    const event = isUuid(id) ? await this.reader.find(id, accountId, options) : undefined;
+  private async get(id: string, scope: Scope, options?: { lock: boolean }): Promise<StoredEvent> {
+    const event = isUuid(id) ? await this.reader.find(id, scope, options) : undefined;
     if (!event) throw new NotFoundError('event');
     return event;
   }

@@ -1,4 +1,4 @@
-import { type JudgedRow, MAX_JUDGED_ROWS, MAX_SCANNED_ROWS } from '#libs/kernel';
+import { type JudgedRow, MAX_JUDGED_ROWS, MAX_SCANNED_ROWS, type Scope } from '#libs/kernel';
 import { type RowOf, statement } from '#libs/runtime';
 import { IS_COVERED, untold } from '../../deliveries/infrastructure/missed-events.statements.js';
 import {
@@ -24,7 +24,7 @@ FROM events WHERE id = @id AND (@accountId::bigint IS NULL OR account_id = @acco
 
 interface SoughtEvent {
   id: string;
-  accountId: string | undefined;
+  accountId: Scope;
 }
 
 // Not prepared, because a cached plan opens the partitions of all days.
@@ -35,7 +35,7 @@ export const LOCK_EVENT = statement<SoughtEvent, RowOf<StoredEvent>>(`${FIND} FO
 export const EVENT_DAYS_LISTED = daysAtOnce('events');
 
 interface EventsPage {
-  accountId: string | undefined;
+  accountId: Scope;
   after: string | undefined;
   limit: number;
   event: string | undefined;

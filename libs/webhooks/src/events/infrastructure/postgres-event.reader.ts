@@ -1,5 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { type Found, inSlices, type Page, scanJudged, scanPage } from '#libs/kernel';
+import {
+  EVERY_ACCOUNT,
+  type Found,
+  inSlices,
+  type Page,
+  scanJudged,
+  scanPage,
+  type Scope,
+} from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import {
   type EventFilter,
@@ -37,27 +45,24 @@ export class PostgresEventReader extends EventReader {
 
   async find(
     id: string,
-    accountId: string | undefined,
+    scope: Scope,
     { lock } = { lock: false },
   ): Promise<StoredEvent | undefined> {
-    const [row] = await this.transactions.query(lock ? LOCK_EVENT : FIND_EVENT, { id, accountId });
+    const statement = lock ? LOCK_EVENT : FIND_EVENT;
+    const [row] = await this.transactions.query(statement, { id, accountId: scope });
     return row && withoutNulls<StoredEvent>(row);
   }
 
-  async list(
-    accountId: string | undefined,
-    filter: EventFilter,
-    page: Page,
-  ): Promise<Found<EventHead>> {
-    const { producerId, contains, missedBy, unmatched, withData = false } = filter;
+  async list(scope: Scope, filter: EventFilter, page: Page): Promise<Found<EventHead>> {
+    const { contains, missedBy, unmatched, withData = false } = filter;
     const asked = missedBy ? narrowed(filter, missedBy) : filter;
     if (!asked) return { rows: [] };
-    const ids = await eventIdsOf(this.transactions.query, { accountId, producerId });
+    const ids = await eventIdsOf(this.transactions.query, scope, filter);
     const days = missedBy ? MISSED_DAYS : EVENT_DAYS_LISTED;
     const spans = ids
       ? spansOf([...byDay(ids, (id) => id).keys()], days)
       : newestFirst(this.transactions.query, 'events', days, daysListed(asked, page.after));
-    const isOwned = accountId !== undefined;
+    const isOwned = scope !== EVERY_ACCOUNT;
     const list = {
       isOwned,
       byIndex: unmatched === true && isOwned,
@@ -68,7 +73,7 @@ export class PostgresEventReader extends EventReader {
     };
     const scan = (span: Span, { limit, after }: Page) =>
       this.transactions.query(listEvents(span, list), {
-        accountId,
+        accountId: scope,
         after,
         limit,
         event: asked.event,

@@ -116,7 +116,7 @@ it('creates and queues one delivery for every matching subscription', async () =
   expect(queue.added.map((job) => job.webhookId).sort()).toEqual([all, ofApplication].sort());
   expect(queue.added.every((job) => job.lease === 1)).toBe(true);
   const { id } = result as { id: string };
-  const { rows } = await deliveries.list({ eventId: id }, { limit: 10 });
+  const { rows } = await deliveries.list(account, { eventId: id }, { limit: 10 });
   expect(rows.map((delivery) => delivery.id).sort()).toEqual(
     queue.added.map((job) => job.id).sort(),
   );

@@ -1,4 +1,4 @@
-import type { Page, Sealed } from '#libs/kernel';
+import type { Page, Scope, Sealed } from '#libs/kernel';
 import { covers } from '../../event-kinds/domain/matching.js';
 import { DELETED, HEALTHY, NEXT, NOW } from './subscription-life.js';
 import { type NewWebhook, type SealedKey, Webhook, type WebhookRevision } from './webhook.js';
@@ -18,13 +18,13 @@ export class FakeWebhooksRepository extends WebhooksRepository {
   readonly locked: string[] = [];
 
   override find(
-    key: Omit<WebhookKey, 'accountId'> & { accountId: string | undefined },
+    key: Omit<WebhookKey, 'accountId'> & { accountId: Scope },
     { lock } = { lock: false },
   ): Promise<Webhook | undefined> {
     const { id, applicationId } = key;
     if (lock) this.locked.push(id);
     const scope = applicationId === undefined ? 'all' : { applicationId };
-    const { accountId = this.all[Number(id) - 1]?.accountId ?? '' } = key;
+    const accountId = key.accountId ?? this.all[Number(id) - 1]?.accountId ?? '';
     return Promise.resolve(this.matching({ accountId, scope }).find((one) => one.id === id));
   }
 

@@ -1,4 +1,4 @@
-import type { Page, Sealed } from '#libs/kernel';
+import type { Page, Scope, Sealed } from '#libs/kernel';
 import type { NewWebhook, SealedKey, Webhook, WebhookRevision } from './webhook.js';
 
 /** Identifies a subscription of an account. With an application, it must belong to that application. */
@@ -32,7 +32,7 @@ export abstract class WebhooksRepository {
    * @param options `lock`: locks the row until the transaction ends
    */
   abstract find(
-    key: Omit<WebhookKey, 'accountId'> & { accountId: string | undefined },
+    key: Omit<WebhookKey, 'accountId'> & { accountId: Scope },
     options?: { lock: boolean },
   ): Promise<Webhook | undefined>;
 

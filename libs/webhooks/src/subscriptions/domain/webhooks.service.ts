@@ -7,6 +7,7 @@ import {
   isNumericId,
   NotFoundError,
   type Page,
+  type Scope,
   Transactions,
   ValidationError,
 } from '#libs/kernel';
@@ -89,9 +90,8 @@ export class WebhooksService {
     return this.required({ accountId, id, applicationId }, { lock: false });
   }
 
-  /** @param accountId the owner; undefined for any account */
-  async lookUp(accountId: string | undefined, id: string): Promise<Webhook | undefined> {
-    return isNumericId(id) ? this.webhooks.find({ accountId, id }) : undefined;
+  async lookUp(scope: Scope, id: string): Promise<Webhook | undefined> {
+    return isNumericId(id) ? this.webhooks.find({ accountId: scope, id }) : undefined;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type FindOptionsWhere, IsNull, Raw } from 'typeorm';
-import type { Page, Sealed } from '#libs/kernel';
+import { EVERY_ACCOUNT, type Page, type Scope, type Sealed } from '#libs/kernel';
 import { statement, TypeOrmTransactions } from '#libs/runtime';
 import { LOCK_USER } from '#libs/identity';
 import {
@@ -52,7 +52,7 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
   }
 
   async find(
-    key: Omit<WebhookKey, 'accountId'> & { accountId: string | undefined },
+    key: Omit<WebhookKey, 'accountId'> & { accountId: Scope },
     { lock } = { lock: false },
   ): Promise<Webhook | undefined> {
     const { id, accountId, applicationId } = key;
@@ -61,7 +61,7 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
         where: {
           id,
           deletedAt: IsNull(),
-          ...(accountId !== undefined && { accountId }),
+          ...(accountId !== EVERY_ACCOUNT && { accountId }),
           ...(applicationId !== undefined && { applicationId }),
         },
         ...(lock && { lock: { mode: 'for_no_key_update' as const } }),
