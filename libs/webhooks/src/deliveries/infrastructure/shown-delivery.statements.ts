@@ -122,17 +122,11 @@ export function findDeliveries(span: Span) {
 export function deliveryWithNotification(
   row: DeliveryRow & Partial<NotificationColumns>,
 ): Delivery {
-  const { accountId, occurredAt, data, name, payload, ...others } = row;
+  const { accountId, occurredAt, data, name = null, payload = null, ...others } = row;
   const delivery = deliveryOf(others);
   if (accountId === undefined || !occurredAt || typeof data !== 'string') return delivery;
-  const { id, event, resource, applicationId, test } = delivery;
-  const notification = notificationBody({
-    ...{ id, event, resource, accountId, occurredAt, test, data },
-    ...(applicationId !== undefined && { applicationId }),
-    ...(typeof name === 'string' && { name }),
-    ...(typeof payload === 'string' && { payload }),
-  });
-  return { ...delivery, notification };
+  const content = { ...delivery, accountId, occurredAt, data, name, payload };
+  return { ...delivery, notification: notificationBody(content) };
 }
 
 export function deliveryOf(row: DeliveryRow): Delivery {

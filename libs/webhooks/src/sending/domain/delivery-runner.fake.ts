@@ -82,14 +82,17 @@ export function aLeasedDelivery(change: Partial<LeasedDelivery> = {}): LeasedDel
     takenAt: NOW,
     event: {
       accountId: '1',
+      applicationId: null,
       event: 'smsdlr',
       resource: 'sms',
       occurredAt: new Date('2026-11-21T11:00:00Z'),
       test: false,
+      traceparent: null,
       data: '{}',
     },
     webhookId: '5',
     subscription: {
+      ...{ name: null, payload: null, retry: null },
       targetVersion: 1,
       health: HEALTHY,
       backlog: false,

@@ -173,12 +173,7 @@ export class DeliveryRunner {
     const { subscription, event } = delivery;
     const at = delivery.takenAt;
     const { name, payload } = subscription;
-    const body = notificationBody({
-      ...event,
-      ...(name !== undefined && { name }),
-      ...(payload !== undefined && { payload }),
-      id: delivery.id,
-    });
+    const body = notificationBody({ ...event, name, payload, id: delivery.id });
     const target = subscription.openTarget();
     const ours = {
       'content-type': 'application/json',

@@ -37,20 +37,20 @@ export interface LeasedDelivery {
   takenAt: Date;
   event: {
     accountId: string;
-    applicationId?: string;
+    applicationId: string | null;
     event: string;
     resource: string;
     occurredAt: Date;
     test: boolean;
     /** The span in which the event was accepted (W3C Trace Context). */
-    traceparent?: string;
+    traceparent: string | null;
     data: string;
   };
   webhookId: string;
   subscription: {
-    name?: string;
-    payload?: string;
-    retry?: RetryPolicy;
+    name: string | null;
+    payload: string | null;
+    retry: RetryPolicy | null;
     targetVersion: number;
     health: KnownHealth;
     /** New deliveries bypass the queue because others wait in PostgreSQL. */

@@ -131,7 +131,7 @@ export class TracedAttempts extends AttemptTrace {
     return this.tracing.span(
       {
         ...PROCESS_SPAN,
-        parent: event.traceparent,
+        parent: event.traceparent ?? undefined,
         attributes: {
           ...PROCESS_SPAN.attributes,
           'messaging.message.id': id,

@@ -261,7 +261,7 @@ export const TIMEOUT_MS = { min: 1_000, max: 20_000 };
 
 /** The schedule in ms. @param configured the default, in ms */
 export function scheduleOf(
-  policy: RetryPolicy | undefined,
+  policy: RetryPolicy | null,
   configured: readonly number[],
 ): readonly number[] {
   return policy?.schedule?.map((seconds) => seconds * 1_000) ?? configured;
