@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { gunzipSync } from 'node:zlib';
-import bodyParser from 'body-parser';
-import type { Request, Response } from 'express';
+import { promisify } from 'node:util';
+import { gunzip, gunzipSync } from 'node:zlib';
+import type { Request } from 'express';
 import { DomainError, ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { isWaiting, sendContinue } from './http-messages.js';
@@ -69,6 +69,9 @@ export function textStart(bytes: Buffer): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
+/** How much longer gzip may make a body that it cannot compress. */
+const MAX_GZIP_BYTES = 4_096;
+
 /** Whether there is a body. A chunked one may be empty, which matters if its type would be refused. */
 async function hasBody(request: Request): Promise<boolean> {
   const { 'transfer-encoding': chunked, 'content-length': length = 0 } = request.headers;
@@ -110,43 +113,58 @@ function requireKnownEncoding({ headers }: Request): void {
   else throw unsupported('The header Content-Encoding must be gzip or absent.');
 }
 
-/**
- * Reads the body of a login. A compressed one stays in memory as it was sent until it is whole: its sender can stop
- * at any byte, and each inflation under way takes 50 KB.
- */
 async function readLogin(request: Request): Promise<Buffer> {
   try {
-    const bytes = await readBytes(request, MAX_LOGIN_BYTES, true);
-    return isPlain(request) ? bytes : gunzipSync(bytes, { maxOutputLength: MAX_LOGIN_BYTES });
+    return await readBytes(request, MAX_LOGIN_BYTES);
   } catch (error) {
     // Nothing more is read on this connection.
     request.res?.setHeader('Connection', 'close');
-    if (error instanceof DomainError) throw error;
-    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    throw isTooLarge ? tooLarge(MAX_LOGIN_BYTES) : unreadable();
+    throw error;
   }
 }
 
-/** @param asSent does not inflate it, and limits it as it was sent */
-function readBytes(request: Request, limit: number, asSent = isPlain(request)): Promise<Buffer> {
-  // body-parser would read such a body to its end before refusing it.
-  if (asSent && isTooLong(request, limit)) throw tooLarge(limit);
+/**
+ * A compressed body stays in memory as it was sent until it is whole: its sender can stop at any byte, and each
+ * inflation under way takes 50 KB.
+ */
+async function readBytes(request: Request, limit: number): Promise<Buffer> {
+  if (isPlain(request)) return readAsSent(request, limit);
+  const isLogin = limit === MAX_LOGIN_BYTES;
+  const sent = await readAsSent(request, isLogin ? limit : limit + MAX_GZIP_BYTES);
+  if (sent.length === 0) return sent;
+  request.inFlight?.hold(limit);
+  const options = { maxOutputLength: limit };
+  // A login at once: inflations that wait for a thread would take memory for senders without an account.
+  const inflated = isLogin
+    ? Promise.resolve().then(() => gunzipSync(sent, options))
+    : inflate(sent, options);
+  const bytes = await inflated.catch((error: unknown) => {
+    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    throw isTooLarge ? tooLarge(limit, ' after decompression') : unreadable();
+  });
+  request.inFlight?.hold(bytes.length);
+  request.body = bytes;
+  return bytes;
+}
+
+const inflate = promisify<Buffer, object, Buffer>(gunzip);
+function readAsSent(request: Request, limit: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   if (request.bodyFailure) throw request.bodyFailure;
   // No event will follow, not even an error.
   if (request.destroyed) throw unreadable();
   if (request.res) sendContinue(request, request.res);
   return new Promise((resolve, reject) => {
     request.failBody = reject;
-    if (asSent) readPlain(request, limit, resolve, reject);
-    else readCompressed(request, limit, resolve, reject);
+    receive(request, limit, resolve, reject);
   });
 }
 
 type Resolve = (bytes: Buffer) => void;
 type Reject = (error: DomainError) => void;
 
-/** Reads most bodies with two listeners. body-parser took 5 % of the time of an event. */
-function readPlain(request: Request, limit: number, resolve: Resolve, reject: Reject): void {
+/** Two listeners: body-parser took 5 % of the time of an event. */
+function receive(request: Request, limit: number, resolve: Resolve, reject: Reject): void {
   let chunks: Buffer[] = [];
   let size = 0;
   let long: Buffer | undefined;
@@ -184,39 +202,16 @@ function readPlain(request: Request, limit: number, resolve: Resolve, reject: Re
   request.once('end', () => {
     const bytes =
       long?.subarray(0, size) ?? (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
-    // Like body-parser, for later readers.
+    // For later readers.
     request.body = bytes;
     resolve(bytes);
   });
   request.once('error', () => reject(unreadable()));
 }
 
-function readCompressed(request: Request, limit: number, resolve: Resolve, reject: Reject): void {
-  // The decompressed size is not known in advance.
-  request.inFlight?.hold(limit);
-  const read = bodyParser.raw({ limit, type: () => true });
-  read(request, {} as Response, (error?: unknown) => {
-    if (error) {
-      request.resume();
-      reject(readError(error, limit));
-    } else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
-  });
-}
-
 /** Whether the body is not compressed. */
 function isPlain({ headers }: Request): boolean {
   return (headers['content-encoding']?.toLowerCase() ?? 'identity') === 'identity';
-}
-
-/** Whether the Content-Length already exceeds the limit. */
-function isTooLong(request: Request, limit: number): boolean {
-  return Number(request.headers['content-length'] ?? 0) > limit;
-}
-
-function readError(error: unknown, limit: number): DomainError {
-  return (error as { type?: string }).type === 'entity.too.large'
-    ? tooLarge(limit, ' after decompression')
-    : unreadable();
 }
 
 function unreadable(): DomainError {
