@@ -34,7 +34,6 @@ export interface Schema {
   properties?: Readonly<Record<string, Schema>>;
   required?: readonly string[];
   maxProperties?: number;
-  minProperties?: number;
   propertyNames?: Schema;
   additionalProperties?: Schema;
   oneOf?: readonly Schema[];

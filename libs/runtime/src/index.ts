@@ -55,7 +55,7 @@ export {
 export { FailureLog } from './logging/failure-log.js';
 export { Log, NestLog, OutageLog, PROCESS_NAME } from './logging/log.js';
 export { PROCESS_ID, VERSION } from './process-identity.js';
-export { ALL_WORKERS_HOLD, type HoldShown, type Process, Processes } from './processes.js';
+export { ALL_WORKERS_HOLD, type Process, Processes } from './processes.js';
 export {
   connectRedis,
   readyRedis,
