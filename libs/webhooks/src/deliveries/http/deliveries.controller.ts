@@ -28,8 +28,7 @@ import { DeliveriesService } from '../domain/deliveries.service.js';
 import { ATTEMPT_ERRORS, type Delivery, DELIVERY_STATES } from '../domain/delivery.js';
 import { RESULT } from './last-result.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
-import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
-import { eventKindValidator } from '../../event-kinds/http/choices.schema.js';
+import { eventParameter } from '../../event-kinds/http/choices.schema.js';
 import { StartsSending } from './starts-sending.js';
 
 /** Limited because each of them calls a target at once, even if it is blocked, and adds an audit entry. */
@@ -46,11 +45,7 @@ const LIST_OF_SUBSCRIPTION = {
       `Only deliveries in this state: ${DELIVERY_STATES.join(', ')}.`,
       'succeeded',
     ),
-    event: parameter.filter(
-      eventKindValidator,
-      `Only deliveries of events of this kind: ${EVENT_KINDS.join(', ')}.`,
-      'cdrCreated',
-    ),
+    event: eventParameter('Only deliveries of events of this kind'),
     status: parameter.filter(
       RESULT,
       'Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an ' +

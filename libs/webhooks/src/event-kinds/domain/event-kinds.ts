@@ -31,10 +31,6 @@ export function isNoticeKind(kind: EventKind): kind is NoticeKind {
   return (NOTICE_KINDS as readonly EventKind[]).includes(kind);
 }
 
-export function isEventKind(text: string): text is EventKind {
-  return (EVENT_KINDS as readonly string[]).includes(text);
-}
-
 export function isResource(text: string): text is Resource {
   return (RESOURCES as readonly string[]).includes(text);
 }

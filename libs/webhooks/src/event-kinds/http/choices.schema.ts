@@ -1,4 +1,4 @@
-import { schema } from '#libs/http';
+import { parameter, schema } from '#libs/http';
 import { oneOf } from '#libs/kernel';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
 
@@ -12,8 +12,11 @@ export const ResourceSchema = schema.named(
   schema.choice('What an event is about.', RESOURCES, 'call'),
 );
 
-/** A filter by event kind, and one by resource. */
-export const eventKindValidator = oneOf(EVENT_KINDS);
+/** The parameter of a query that filters by event kind. */
+export const eventParameter = (about: string) =>
+  parameter.filter(oneOf(EVENT_KINDS), `${about}: ${EVENT_KINDS.join(', ')}.`, 'cdrCreated');
+
+/** A filter by resource. */
 export const resourceValidator = oneOf([...RESOURCES, ALL_RESOURCES]);
 
 export const eventKind = (description: string) =>

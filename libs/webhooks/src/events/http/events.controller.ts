@@ -28,8 +28,8 @@ import { FailureLog } from '#libs/runtime';
 import type { Acceptance, Unstored } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
-import { eventKindValidator, resourceValidator } from '../../event-kinds/http/choices.schema.js';
+import { ALL_RESOURCES, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
+import { eventParameter, resourceValidator } from '../../event-kinds/http/choices.schema.js';
 import { eventsIn, givenBatch } from './event-batch.body.js';
 import { refusalFault, singleEvent } from './event.body.js';
 import { namedAccountOf, ofAccount } from './named-account.js';
@@ -46,11 +46,7 @@ import { StartsSending } from '../../deliveries/http/starts-sending.js';
 const PLAIN_VIEW = EventView.without('data');
 
 const LIST = {
-  event: parameter.filter(
-    eventKindValidator,
-    `Of this kind: ${EVENT_KINDS.join(', ')}.`,
-    'cdrCreated',
-  ),
+  event: eventParameter('Of this kind'),
   resource: parameter.filter(
     resourceValidator,
     `About this: ${RESOURCES.join(', ')}, or ${ALL_RESOURCES} for notices.`,

@@ -25,8 +25,8 @@ import {
   CurrentUser,
 } from '#libs/identity/http';
 import type { Actor, Page } from '#libs/kernel';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
-import { eventKindValidator, resourceValidator } from '../../event-kinds/http/choices.schema.js';
+import { ALL_RESOURCES, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
+import { eventParameter, resourceValidator } from '../../event-kinds/http/choices.schema.js';
 import { RecentActivityReader } from '../recent-activity.js';
 import { RecentLossesReader } from '../recent-losses.js';
 import type { Webhook } from '../domain/webhook.js';
@@ -55,11 +55,7 @@ const LIST = {
   },
   ...ACCOUNT_READ,
   filter: {
-    event: parameter.filter(
-      eventKindValidator,
-      `Only subscriptions for this kind of event: ${EVENT_KINDS.join(', ')}.`,
-      'cdrCreated',
-    ),
+    event: eventParameter('Only subscriptions for this kind of event'),
     resource: parameter.filter(
       resourceValidator,
       `One of ${RESOURCES.join(', ')}, ${ALL_RESOURCES}: \`sms\` finds subscriptions for \`call,sms\` and for ` +
