@@ -91,6 +91,7 @@ describe('Prefer: handling=strict', () => {
     ['/v1/deliveries?status=foo', 'status choice', 'a class such as 5xx, or one of dns, refused,'],
     ['/v1/deliveries?status=600', 'status choice', 'a status such as 404'],
     ['/v1/deliveries?webhookId=x', 'webhookId format', 'an id'],
+    ['/v1/audit?accountId=x', 'accountId format', 'an id'],
     ['/v1/events?event=cdr', 'event choice', 'one of smsdlr, cdrCreated, cdrRated'],
     ['/v1/events?resource=fax', 'resource choice', 'one of call, sms, transcription, all'],
     ['/v1/webhooks?event=cdr', 'event choice', 'one of smsdlr, cdrCreated, cdrRated'],

@@ -1,11 +1,12 @@
 import type { Request } from 'express';
 import { expect, it } from 'vitest';
 import { ValidationError } from '#libs/kernel';
-import { text as textParameter, TIMES } from './query-parameters.js';
+import { choice, text as textParameter, TIMES } from './query-parameters.js';
 import { parseQuery, type QueryParameters, readQuery } from './query.js';
 
-function read<Of extends QueryParameters>(of: Of, query: string) {
-  return readQuery(of, { query: parseQuery(query), headers: {} } as unknown as Request);
+function read<Of extends QueryParameters>(of: Of, query: string, request: object = {}) {
+  const all = { query: parseQuery(query), params: {}, headers: {}, ...request };
+  return readQuery(of, all as unknown as Request);
 }
 
 const timesIn = (query: string) => read(TIMES, query);
@@ -64,4 +65,16 @@ it('names a parameter that is given twice', () => {
   const readTwice = () => timesIn('since=2026-01-31T12:00:00Z&since=2026-01-31T13:00:00Z');
   expect(readTwice).toThrow(ValidationError);
   expect(readTwice).toThrow('The query parameter since must be given only once.');
+});
+
+it('ignores a parameter at an address that does not have it, unless the handling is strict', () => {
+  const scope = { ...choice('', ['all']), unless: 'applicationId' };
+  const params = { applicationId: '1' };
+  expect(() => read({ scope }, 'scope=x')).toThrow('scope must be one of all.');
+  expect(read({ scope }, 'scope=x', { params })).toEqual({});
+  const headers = { prefer: 'handling=strict' };
+  expect(read({ scope }, 'scope=all', { headers })).toEqual({ scope: 'all' });
+  expect(() => read({ scope }, 'scope=all', { params, headers })).toThrow(
+    'scope is not known here',
+  );
 });
