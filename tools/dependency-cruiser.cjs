@@ -63,6 +63,17 @@ const whatEachRoomMayUse = Object.entries(ROOMS).flatMap(([library, rooms]) =>
   })),
 );
 
+/** Of a room, others may use its domain and what is beside its layers; the rest is behind its door. */
+const doorsOfRooms = Object.entries(ROOMS).map(([library, rooms]) => ({
+  name: `doors-of-rooms-of-${library}`,
+  severity: 'error',
+  from: { path: `^libs/${library}/src/(${rooms.join('|')})/`, pathNot: 'spec\\.ts$' },
+  to: {
+    path: `^libs/${library}/src/(${rooms.join('|')})/(http|infrastructure)/`,
+    pathNot: `^libs/${library}/src/$1/`,
+  },
+}));
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -166,6 +177,7 @@ module.exports = {
     },
     ...whatEachMayUse,
     ...whatEachRoomMayUse,
+    ...doorsOfRooms,
     {
       name: 'no-library-without-its-place',
       comment: 'LIBRARIES, above, says what a library may use',

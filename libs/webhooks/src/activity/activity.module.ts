@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Activity } from './domain/activity.js';
-import { RedisActivity } from './infrastructure/redis-activity.js';
+import { RedisActivity } from './redis-activity.js';
 
 /** Tells listeners what happens; {@link Activity}. */
 @Module({

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { IdentityHttpModule } from '#libs/identity/http';
 import { DeliveriesModule } from '../deliveries/deliveries.module.js';
 import { DeliveriesController } from '../deliveries/http/deliveries.controller.js';
-import { deliveriesRoutes } from '../deliveries/http/deliveries.openapi.js';
+import { deliveriesRoutes } from '../deliveries/deliveries.openapi.js';
 import { EventsModule } from '../events/events.module.js';
 import { EventsController } from '../events/http/events.controller.js';
 import {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type Page, ValidationError } from '#libs/kernel';
 import { Database } from '#libs/runtime';
-import { daysWithPending } from '../sending/infrastructure/pending-days.js';
+import { daysWithPending } from '../sending/pending-days.js';
 import { HOUR_MS } from '../statistics/domain/attempt-history.js';
-import type { Load } from '../statistics/infrastructure/account-loads.js';
+import type { Load } from '../statistics/account-loads.js';
 import { SharedRead } from './overview.js';
 import { countWaitingByAccount, SUM_LOADS } from './overview.statements.js';
 

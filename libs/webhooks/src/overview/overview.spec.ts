@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Config, Database, Processes } from '#libs/runtime';
-import type { BullDeliveryQueue } from '../queue/infrastructure/bull-delivery.queue.js';
+import type { BullDeliveryQueue } from '../queue/bull-delivery.queue.js';
 import { Overview, SharedRead } from './overview.js';
 import { LIST_PARTITION_SIZES } from './overview.statements.js';
 

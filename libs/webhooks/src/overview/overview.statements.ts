@@ -1,8 +1,8 @@
 import { MAX_SCANNED_ROWS } from '#libs/kernel';
 import { type NoValues, prepared, type RowOf, statement } from '#libs/runtime';
 import { type Day, withinDays } from '../partitions/partition-days.js';
-import { steps } from '../sending/infrastructure/due-deliveries.statements.js';
-import type { Load } from '../statistics/infrastructure/account-loads.js';
+import { steps } from '../sending/due-deliveries.statements.js';
+import type { Load } from '../statistics/account-loads.js';
 
 /** In the order of the index on pending rows. */
 export function countExpiredClaims(day: Day) {

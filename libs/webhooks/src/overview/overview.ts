@@ -7,11 +7,11 @@ import {
   Processes,
   withoutNulls,
 } from '#libs/runtime';
-import { BullDeliveryQueue } from '../queue/infrastructure/bull-delivery.queue.js';
-import { countPending, OLDEST_DUE } from '../sending/infrastructure/due-deliveries.statements.js';
+import { BullDeliveryQueue } from '../queue/bull-delivery.queue.js';
+import { countPending, OLDEST_DUE } from '../sending/due-deliveries.statements.js';
 import { LIST_LOSING } from '../subscriptions/recent-losses.js';
 import { DAY_MS } from '../partitions/partition-days.js';
-import { daysWithPending } from '../sending/infrastructure/pending-days.js';
+import { daysWithPending } from '../sending/pending-days.js';
 import { DAYS_BEYOND, daysKept } from '../retention/retention.statements.js';
 import {
   countExpiredClaims,

@@ -3,13 +3,8 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { Queue } from 'bull';
 import { CONFIG, type Config, connectRedis, RedisHealth } from '#libs/runtime';
 import { DeliveryQueue } from './domain/delivery-queue.js';
-import { BullDeliveryQueue } from './infrastructure/bull-delivery.queue.js';
-import {
-  type DeliveriesJob,
-  DELIVERY_QUEUES,
-  queueName,
-  queueOptions,
-} from './infrastructure/delivery-queues.js';
+import { BullDeliveryQueue } from './bull-delivery.queue.js';
+import { type DeliveriesJob, DELIVERY_QUEUES, queueName, queueOptions } from './delivery-queues.js';
 import { QueueAvailability } from './infrastructure/queue-availability.js';
 
 /** The Bull queues of deliveries, and the port that adds to them, for all modules of the process. */

@@ -15,9 +15,9 @@ import {
 import { eventually } from '#tools/eventually';
 import { dayAt } from '../partitions/partition-days.js';
 import { WebhookSecrets } from '../subscriptions/domain/webhook-secrets.js';
-import type { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
+import type { DeliveryMetrics } from '../sending/delivery-metrics.js';
 import { ACCEPT_EVENTS } from '../events/infrastructure/accept-events.statements.js';
-import type { PendingDays } from '../sending/infrastructure/pending-days.js';
+import type { PendingDays } from '../sending/pending-days.js';
 import { PostgresPendingDeliveries } from '../sending/infrastructure/postgres-pending-deliveries.js';
 import { DETACH, DROP } from './retention.statements.js';
 import { Retention } from './retention.js';

@@ -1,5 +1,5 @@
 import { type NoValues, prepared, type Run, statement } from '#libs/runtime';
-import { countLosses } from '../statistics/infrastructure/delivery-results.js';
+import { countLosses } from '../statistics/delivery-results.js';
 
 /**
  * Begins every statement that removes data, so that only one worker at a time does. The lock lasts only

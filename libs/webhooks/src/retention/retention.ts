@@ -10,7 +10,7 @@ import {
   type Given,
   type Statement,
 } from '#libs/runtime';
-import { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
+import { DeliveryMetrics } from '../sending/delivery-metrics.js';
 import {
   DAYS_BEYOND,
   daysKept,

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { EVERY_ACCOUNT, MAX_SCANNED_ROWS, timeOfId } from '#libs/kernel';
 import type { Given, Statement } from '#libs/runtime';
 import type { Outcome } from '../sending/domain/pending-deliveries.js';
-import { LOOK, OLDEST_DUE } from '../sending/infrastructure/due-deliveries.statements.js';
+import { LOOK, OLDEST_DUE } from '../sending/due-deliveries.statements.js';
 import { CLAIM_PACED, HAVE_EARLIER } from '../sending/infrastructure/claim-paced.statements.js';
 import {
   outcomeValues,

@@ -1,9 +1,9 @@
 import type { Config } from '#libs/runtime';
 import { fromMatching } from '../event-kinds/domain/matching.js';
 import { MAX_ADDED } from '../deliveries/domain/delivery.js';
-import { addedId, firstDeliveryTo } from '../deliveries/infrastructure/missed-events.statements.js';
+import { addedId, firstDeliveryTo } from '../deliveries/missed-events.statements.js';
 import { DAYS_AHEAD } from '../partitions/partitions.module.js';
-import { RECOVER_WEBHOOK } from '../recoveries/infrastructure/recover-webhook.js';
+import { RECOVER_WEBHOOK } from '../recoveries/recover-webhook.js';
 import { DAYS_BEYOND } from '../retention/retention.statements.js';
 
 /**

@@ -15,11 +15,11 @@ import {
   TypeOrmTransactions,
 } from '#libs/runtime';
 import { DeliveryQueue } from '../queue/domain/delivery-queue.js';
-import type { AccountLoadCounter } from '../statistics/infrastructure/account-loads.js';
+import type { AccountLoadCounter } from '../statistics/account-loads.js';
 import { DeliveryCanceller } from '../sending/infrastructure/delivery-canceller.js';
-import type { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
+import type { DeliveryMetrics } from '../sending/delivery-metrics.js';
 import { DeliveryReplayer } from '../replays/infrastructure/delivery-replayer.js';
-import { PendingDays } from '../sending/infrastructure/pending-days.js';
+import { PendingDays } from '../sending/pending-days.js';
 import type { WebhooksService } from '../subscriptions/domain/webhooks.service.js';
 import { Statistics } from '../statistics/statistics.js';
 import { PostgresDeliveryStore } from '../deliveries/infrastructure/postgres-delivery.store.js';

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { ActivityModule } from '../activity/activity.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
-import { AccountLoadCounter } from './infrastructure/account-loads.js';
-import { AttemptCounter } from './infrastructure/attempt-counter.js';
-import { DeliveryResults } from './infrastructure/delivery-results.js';
+import { AccountLoadCounter } from './account-loads.js';
+import { AttemptCounter } from './attempt-counter.js';
+import { DeliveryResults } from './delivery-results.js';
 import { Statistics } from './statistics.js';
 
 /** Reads how attempts went. */

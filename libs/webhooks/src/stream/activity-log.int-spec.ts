@@ -4,7 +4,7 @@ import { RateLimitedError, UnavailableError } from '#libs/kernel';
 import { type Log, readConfig } from '#libs/runtime';
 import { testRedisUrl } from '../../../../test/support/environment.js';
 import { proxyTo, type TcpProxy } from '../../../../test/support/tcp-proxy.js';
-import { listenersKey } from '../activity/infrastructure/redis-activity.js';
+import { listenersKey } from '../activity/redis-activity.js';
 import { type Listener, ActivityLog } from './activity-log.js';
 
 const SIGN_OF_LIFE_MS = 10_000;

@@ -21,7 +21,7 @@ import {
   LISTEN,
   listenersKey,
   logKey,
-} from '../activity/infrastructure/redis-activity.js';
+} from '../activity/redis-activity.js';
 
 /** An entry of an account's activity. `interrupted`: entries before it may be missing. */
 export interface Entry {

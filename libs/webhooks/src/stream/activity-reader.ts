@@ -2,11 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { statement, TypeOrmTransactions } from '#libs/runtime';
 import { type Attempt, type Delivery, DeliveryStore } from '../deliveries/domain/delivery.js';
 import type { Webhook } from '../subscriptions/domain/webhook.js';
-import {
-  ATTEMPT_COLUMNS,
-  attemptOf,
-  type AttemptRow,
-} from '../deliveries/infrastructure/attempts.statements.js';
+import { ATTEMPT_COLUMNS, attemptOf, type AttemptRow } from '../deliveries/attempts.statements.js';
 import { daysAtOnce, inSpans, type Span, within } from '../partitions/partition-days.js';
 import { RecentLossesReader } from '../subscriptions/recent-losses.js';
 import { WebhooksService } from '../subscriptions/domain/webhooks.service.js';

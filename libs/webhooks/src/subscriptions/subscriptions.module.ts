@@ -14,7 +14,7 @@ import { WebhooksRepository } from './domain/webhooks.repository.js';
 import { WebhooksService } from './domain/webhooks.service.js';
 import { SecretsReencryption } from './infrastructure/secrets-reencryption.js';
 import { TypeOrmWebhooksRepository } from './infrastructure/typeorm-webhooks.repository.js';
-import { WebhookSchema } from './infrastructure/webhook.schema.js';
+import { WebhookSchema } from './webhook.schema.js';
 
 /** Webhook subscriptions, without HTTP. */
 @Module({

@@ -23,13 +23,13 @@ import {
 import type { Principal } from '#libs/identity';
 import { accountShown, ActAsUser, CurrentUser, LimitedTo, ownerSeen } from '#libs/identity/http';
 import { oneOf, type Page, string } from '#libs/kernel';
-import { CONTAINS } from './contained-text.js';
+import { CONTAINS } from '../contained-text.js';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { ATTEMPT_ERRORS, type Delivery, DELIVERY_STATES } from '../domain/delivery.js';
-import { RESULT } from './last-result.js';
-import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
-import { eventParameter } from '../../event-kinds/http/choices.schema.js';
-import { StartsSending } from './starts-sending.js';
+import { RESULT } from '../last-result.js';
+import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from '../delivery.view.js';
+import { eventParameter } from '../../event-kinds/choices.schema.js';
+import { StartsSending } from '../starts-sending.js';
 
 /** Limited because each of them calls a target at once, even if it is blocked, and adds an audit entry. */
 const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };

@@ -1,7 +1,7 @@
 import { MAX_SCANNED_ROWS, type ScannedRow, type Scope } from '#libs/kernel';
 import { prepared, statement } from '#libs/runtime';
 import type { DeliveryState } from '../domain/delivery.js';
-import { hasResult } from './attempts.statements.js';
+import { hasResult } from '../attempts.statements.js';
 import {
   CONTAINS,
   isFound,

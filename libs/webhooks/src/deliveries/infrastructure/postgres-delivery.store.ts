@@ -9,8 +9,8 @@ import {
 } from '#libs/runtime';
 import { EVERY_ACCOUNT, type Found, type Page, scanPage, type Scope } from '#libs/kernel';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
-import { leaseOf, PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
-import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
+import { leaseOf, PUBLISH_SPAN } from '../../queue/delivery-queues.js';
+import { IS_FREE } from '../../subscriptions/webhook-flow.js';
 import {
   type Attempt,
   type Delivery,
@@ -31,9 +31,9 @@ import {
   findDeliveries,
   IS_LEASED,
 } from './shown-delivery.statements.js';
-import { addedId, deliveryTo } from './missed-events.statements.js';
-import { partsOf } from './list-parts.js';
-import { attemptOf, LIST_ATTEMPTS } from './attempts.statements.js';
+import { addedId, deliveryTo } from '../missed-events.statements.js';
+import { partsOf } from '../list-parts.js';
+import { attemptOf, LIST_ATTEMPTS } from '../attempts.statements.js';
 
 /** Whether a delivery may go onto the queue at once, and the timeout of subscriptions without one, for its lease. */
 interface Queueing {

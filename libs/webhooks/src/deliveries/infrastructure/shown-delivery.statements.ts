@@ -1,11 +1,11 @@
-import { DETAIL } from './attempts.statements.js';
+import { DETAIL } from '../attempts.statements.js';
 import type { Scope } from '#libs/kernel';
 import { ALL_WORKERS_HOLD, type RowOf, statement, withoutNulls } from '#libs/runtime';
 import type { AttemptDetail, AttemptError, Delivery, LastAttempt } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
 import { notificationBody } from '../domain/notification-body.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
-import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/infrastructure/webhook-flow.js';
+import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/webhook-flow.js';
 
 /**
  * A lookup for each delivery: with a plain join, the planner would read all subscriptions.

@@ -21,7 +21,7 @@ import {
 import type { Refusal, ReportedEvent } from '../domain/event.js';
 import { ACCOUNT_HEADER } from './named-account.js';
 import { NOTICE_KINDS, REPORTED_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
-import { eventKind, resource } from '../../event-kinds/http/choices.schema.js';
+import { eventKind, resource } from '../../event-kinds/choices.schema.js';
 
 /** Limits of a reported event: characters of the producer's key, bytes of the text of `data`. */
 const MAX_PRODUCER_ID = 255;

@@ -1,9 +1,9 @@
 import { computed, FaultSchema, schema, viewOf } from '#libs/http';
 import { RawJson, type ValidationError } from '#libs/kernel';
 import type { Acceptance, EventHead, StoredEvent, Unstored } from '../domain/event.js';
-import { eventKind, resourceOrAll } from '../../event-kinds/http/choices.schema.js';
+import { eventKind, resourceOrAll } from '../../event-kinds/choices.schema.js';
 import type { UnmatchedReason } from '../../event-kinds/domain/matching.js';
-import { DeliveryView } from '../../deliveries/http/delivery.view.js';
+import { DeliveryView } from '../../deliveries/delivery.view.js';
 
 const { optional } = schema;
 

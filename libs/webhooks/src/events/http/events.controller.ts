@@ -27,9 +27,9 @@ import { DomainError, InternalError, type Page, ValidationError } from '#libs/ke
 import { FailureLog } from '#libs/runtime';
 import type { Acceptance, Unstored } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
-import { DeliveryView } from '../../deliveries/http/delivery.view.js';
+import { DeliveryView } from '../../deliveries/delivery.view.js';
 import { ALL_RESOURCES, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
-import { eventParameter, resourceValidator } from '../../event-kinds/http/choices.schema.js';
+import { eventParameter, resourceValidator } from '../../event-kinds/choices.schema.js';
 import { eventsIn, givenBatch } from './event-batch.body.js';
 import { refusalFault, singleEvent } from './event.body.js';
 import { namedAccountOf, ofAccount } from './named-account.js';
@@ -40,8 +40,8 @@ import {
   SHOWN,
   SingleEventView,
 } from './event.view.js';
-import { CONTAINS } from '../../deliveries/http/contained-text.js';
-import { StartsSending } from '../../deliveries/http/starts-sending.js';
+import { CONTAINS } from '../../deliveries/contained-text.js';
+import { StartsSending } from '../../deliveries/starts-sending.js';
 
 const PLAIN_VIEW = EventView.without('data');
 

@@ -1,13 +1,13 @@
 import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http';
 import { EventBatchSchema, ReportedEventSchema } from './event.body.js';
-import { DeliveryView } from '../../deliveries/http/delivery.view.js';
+import { DeliveryView } from '../../deliveries/delivery.view.js';
 import {
   AcceptedEventView,
   BatchResultSchema,
   EventReportSchema,
   EventView,
 } from './event.view.js';
-import { SUBSCRIPTION_INACTIVE } from '../../deliveries/http/deliveries.openapi.js';
+import { SUBSCRIPTION_INACTIVE } from '../../deliveries/deliveries.openapi.js';
 import {
   DeliveryExistsError,
   DeliveryLimitReachedError,

@@ -14,7 +14,7 @@ import {
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { Filter, filterValidator } from '../../event-kinds/domain/filter.js';
-import { FILTER } from '../../subscriptions/http/webhook-validators.js';
+import { FILTER } from '../../subscriptions/webhook-validators.js';
 import {
   type FilterPreview,
   FilterPreviewsService,

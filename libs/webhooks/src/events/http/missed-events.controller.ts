@@ -13,7 +13,7 @@ import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { numericId, numericIdOf } from '#libs/kernel';
 import { EventsService } from '../domain/events.service.js';
-import { StartsSending } from '../../deliveries/http/starts-sending.js';
+import { StartsSending } from '../../deliveries/starts-sending.js';
 
 /** `POST /v1/events/:id/deliveries` */
 class DeliverRequestDto {

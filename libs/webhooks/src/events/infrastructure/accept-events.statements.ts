@@ -1,7 +1,7 @@
 import { prepared, rowsFrom } from '#libs/runtime';
 import { fromMatching } from '../../event-kinds/domain/matching.js';
-import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
-import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
+import { leaseOf } from '../../queue/delivery-queues.js';
+import { IS_FREE } from '../../subscriptions/webhook-flow.js';
 import type { Refusal } from '../domain/event.js';
 
 /**

@@ -5,7 +5,7 @@ import { Database, Log, Metrics, readConfig, Tracing } from '#libs/runtime';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 import { Filter } from '../../event-kinds/domain/filter.js';
 import { DeliveryQueue } from '../../queue/domain/delivery-queue.js';
-import type { AccountLoadCounter } from '../../statistics/infrastructure/account-loads.js';
+import type { AccountLoadCounter } from '../../statistics/account-loads.js';
 import type { ReportedEvent } from '../domain/event.js';
 import { ACCEPT_FILTERED_EVENTS } from './accept-events.statements.js';
 import { PostgresEventStore } from './postgres-event.store.js';

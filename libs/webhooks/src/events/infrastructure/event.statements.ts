@@ -1,6 +1,6 @@
 import { type JudgedRow, MAX_JUDGED_ROWS, MAX_SCANNED_ROWS, type Scope } from '#libs/kernel';
 import { type RowOf, statement } from '#libs/runtime';
-import { IS_COVERED, untold } from '../../deliveries/infrastructure/missed-events.statements.js';
+import { IS_COVERED, untold } from '../../deliveries/missed-events.statements.js';
 import {
   CONTAINS,
   isFound,

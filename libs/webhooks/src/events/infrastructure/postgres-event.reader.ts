@@ -22,11 +22,8 @@ import {
   type MissingSubscription,
 } from '../../event-kinds/domain/matching.js';
 import { boundsOf } from '../../partitions/row-lookups.js';
-import {
-  FIND_DELIVERY_IDS,
-  MISSED_DAYS,
-} from '../../deliveries/infrastructure/missed-events.statements.js';
-import { eventIdsOf } from '../../deliveries/infrastructure/list-parts.js';
+import { FIND_DELIVERY_IDS, MISSED_DAYS } from '../../deliveries/missed-events.statements.js';
+import { eventIdsOf } from '../../deliveries/list-parts.js';
 import { EVENT_DAYS_LISTED, FIND_EVENT, listEvents, LOCK_EVENT } from './event.statements.js';
 import {
   byDay,

@@ -7,7 +7,7 @@ import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from
 import type { ReportedEvent } from '../domain/event.js';
 import { eventsContract } from '../domain/events.contract.js';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
-import type { AccountLoadCounter } from '../../statistics/infrastructure/account-loads.js';
+import type { AccountLoadCounter } from '../../statistics/account-loads.js';
 import { PostgresDeliveryStore } from '../../deliveries/infrastructure/postgres-delivery.store.js';
 import { PostgresEventReader } from './postgres-event.reader.js';
 import { PostgresEventStore } from './postgres-event.store.js';

@@ -16,8 +16,8 @@ import { Activity } from '../../activity/domain/activity.js';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
 import { type Acceptance, EventStore, type ReportedEvent, type Unstored } from '../domain/event.js';
 import { REPORTED_KINDS } from '../../event-kinds/domain/event-kinds.js';
-import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
-import { AccountLoadCounter } from '../../statistics/infrastructure/account-loads.js';
+import { PUBLISH_SPAN } from '../../queue/delivery-queues.js';
+import { AccountLoadCounter } from '../../statistics/account-loads.js';
 import {
   ACCEPT_EVENTS,
   ACCEPT_FILTERED_EVENTS,

@@ -8,8 +8,8 @@ import {
   RedisHealth,
   refusalOf,
 } from '#libs/runtime';
-import { addJob, type DeliveriesJob, DELIVERY_QUEUES, queueOptions } from './delivery-queues.js';
-import { JobTaker } from './job-taker.js';
+import { addJob, type DeliveriesJob, DELIVERY_QUEUES, queueOptions } from '../delivery-queues.js';
+import { JobTaker } from '../job-taker.js';
 
 /** How soon Redis is tried again after it has failed. */
 const AGAIN_MS = 1_000;

@@ -12,7 +12,7 @@ import {
   shown,
 } from '#libs/http';
 import { ActAsUser, PlatformOnly } from '#libs/identity/http';
-import { StartsSending } from '../../deliveries/http/starts-sending.js';
+import { StartsSending } from '../../deliveries/starts-sending.js';
 import { Recoveries } from '../recoveries.js';
 import { RecoverRequestDto } from './recovery.dto.js';
 import { RecoveryView } from './recovery.view.js';

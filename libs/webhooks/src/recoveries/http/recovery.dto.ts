@@ -1,6 +1,6 @@
 import { Field, Is } from '#libs/http';
 import { flag, parseTime } from '#libs/kernel';
-import { IsSince, IsUntil } from '../../replays/http/replay.dto.js';
+import { IsSince, IsUntil } from '../../replays/replay.dto.js';
 import type { OutageSpan } from '../domain/recovery.js';
 
 /** `POST /v1/overview/recover` */

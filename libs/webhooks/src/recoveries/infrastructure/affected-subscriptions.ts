@@ -1,8 +1,8 @@
 import type { Run } from '#libs/runtime';
 import { dayAt, leastIdAt } from '../../partitions/partition-days.js';
-import { countMissed } from '../../replays/infrastructure/missed-events.js';
-import { countReplayed } from '../../replays/infrastructure/replayed-deliveries.js';
-import { LEAST_ID } from '../../replays/infrastructure/replay-progress.statements.js';
+import { countMissed } from '../../replays/missed-events.js';
+import { countReplayed } from '../../replays/replayed-deliveries.js';
+import { LEAST_ID } from '../../replays/replay-progress.statements.js';
 import type { OutageSpan } from '../domain/recovery.js';
 import { LOOK_AT_SUBSCRIPTIONS, LOOKED_AT, type LookedAt } from './recovery.statements.js';
 

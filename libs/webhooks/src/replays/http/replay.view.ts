@@ -4,7 +4,7 @@ import {
   WAIT_REASONS,
   type WaitReason,
 } from '../../subscriptions/domain/send-outlook.js';
-import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
+import { EventKindSchema } from '../../event-kinds/choices.schema.js';
 import {
   type Replay,
   REPLAYABLE_STATES,

@@ -16,9 +16,9 @@ import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import type { ReplayFilter } from '../domain/replay.js';
 import { Replays } from '../replays.js';
-import { RedeliverRequestDto, ReplayRequestDto, SendRequestDto } from './replay.dto.js';
+import { RedeliverRequestDto, ReplayRequestDto, SendRequestDto } from '../replay.dto.js';
 import { ReplayView } from './replay.view.js';
-import { StartsSending } from '../../deliveries/http/starts-sending.js';
+import { StartsSending } from '../../deliveries/starts-sending.js';
 
 interface Asked {
   userId: string;

@@ -1,6 +1,6 @@
 import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http';
 import { ReplayFinishedError, ReplayLimitError } from '../domain/replay.js';
-import { SUBSCRIPTION_INACTIVE } from '../../deliveries/http/deliveries.openapi.js';
+import { SUBSCRIPTION_INACTIVE } from '../../deliveries/deliveries.openapi.js';
 import { ReplayCountSchema, ReplayView } from './replay.view.js';
 import { ReplaysController } from './replays.controller.js';
 

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import type { BackgroundTasks, Database, TaskWork } from '#libs/runtime';
-import type { PendingDays } from '../../sending/infrastructure/pending-days.js';
+import type { PendingDays } from '../../sending/pending-days.js';
 import { DeliveryReplayer } from './delivery-replayer.js';
-import { NEXT_PARTS } from './replay-progress.statements.js';
+import { NEXT_PARTS } from '../replay-progress.statements.js';
 
 const NOTHING_YET = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 const locked = new Error('canceling statement due to lock timeout');

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { type Found, scanPage } from '#libs/kernel';
 import { BackgroundTasks, Database } from '#libs/runtime';
 import { dayAt, dayOf, daysOf, inSpans, oldestFirst } from '../../partitions/partition-days.js';
-import { PendingDays } from '../../sending/infrastructure/pending-days.js';
-import { findNextMissed } from './missed-events.js';
+import { PendingDays } from '../../sending/pending-days.js';
+import { findNextMissed } from '../missed-events.js';
 import { ReplayLook } from './replay-look.js';
 import {
   continueReplay,
@@ -13,7 +13,7 @@ import {
   DELIVER_MISSED,
   findWaiting,
 } from './replay-batch.statements.js';
-import type { ReplayPart } from './replay-progress.statements.js';
+import type { ReplayPart } from '../replay-progress.statements.js';
 import { DAYS_FOUND, findReplayable } from './replay.statements.js';
 
 const OPTIONS = { everyMs: 500, share: 0.25 };

@@ -1,8 +1,8 @@
 import { prepared, statement } from '#libs/runtime';
 import { joinDeliveryByKey } from '../../partitions/row-lookups.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
-import { IS_BLOCKED } from '../../subscriptions/infrastructure/webhook-flow.js';
-import { IS_BEHIND } from './replay-progress.statements.js';
+import { IS_BLOCKED } from '../../subscriptions/webhook-flow.js';
+import { IS_BEHIND } from '../replay-progress.statements.js';
 
 /** How many days {@link findWaiting} may cover. */
 export const DAYS_WAITING = daysAtOnce('deliveries');

@@ -2,14 +2,14 @@ import { BusyError, FairSemaphore } from '#libs/kernel';
 import type { TypeOrmTransactions } from '#libs/runtime';
 import { dayAt } from '../../partitions/partition-days.js';
 import type { ReplayCount, ReplayFilter } from '../domain/replay.js';
-import { countMissed } from './missed-events.js';
+import { countMissed } from '../missed-events.js';
 import {
   BOUNDS_OF_RANGE,
   type CountedSubscription,
   SUBSCRIPTIONS,
   SUBSCRIPTIONS_AT_ONCE,
 } from './replay.statements.js';
-import { countReplayed } from './replayed-deliveries.js';
+import { countReplayed } from '../replayed-deliveries.js';
 
 /** Counting may read millions of rows. The limits keep one account from using all connections. */
 const COUNTS = { atOnce: 2, atOnceOfOne: 1, waitMs: 2_000 };

@@ -6,7 +6,7 @@ import {
   LOOKED,
   NEXT_PARTS,
   type ReplayPart,
-} from './replay-progress.statements.js';
+} from '../replay-progress.statements.js';
 
 /** How many replays of an account continue in one run, chosen at random, so that others need not wait. */
 const READY_OF_ONE = 10;

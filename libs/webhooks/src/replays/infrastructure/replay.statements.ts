@@ -1,11 +1,11 @@
 import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { ALL_WORKERS_HOLD, type NoValues, prepared, type RowOf, statement } from '#libs/runtime';
 import { MAX_RUNNING, type Replay, type ReplayFilter } from '../domain/replay.js';
-import { hasResult, wasSilent } from '../../deliveries/infrastructure/attempts.statements.js';
+import { hasResult, wasSilent } from '../../deliveries/attempts.statements.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { isLastOf } from '../../partitions/row-lookups.js';
 import type { SendConditions } from '../../subscriptions/domain/send-outlook.js';
-import { SEND_CONDITIONS } from '../../subscriptions/infrastructure/webhook-flow.js';
+import { SEND_CONDITIONS } from '../../subscriptions/webhook-flow.js';
 
 /** The end of the range is at most now. `after`: where the range begins. */
 export const BOUNDS_OF_RANGE = statement<

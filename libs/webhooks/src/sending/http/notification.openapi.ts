@@ -1,5 +1,5 @@
 import { type NotificationDescription, schema } from '#libs/http';
-import { eventKind, resourceOrAll } from '../../event-kinds/http/choices.schema.js';
+import { eventKind, resourceOrAll } from '../../event-kinds/choices.schema.js';
 
 /** The body of a notification, as `notificationBody` writes it. */
 export const NotificationSchema = schema.named(

@@ -9,8 +9,8 @@ import {
 } from '../../subscriptions/domain/subscription-life.js';
 import type { TargetVerdict } from '../domain/circuit-breaker.js';
 import type { KnownHealth } from '../domain/pending-deliveries.js';
-import { DISABLES_AT } from '../../subscriptions/infrastructure/webhook-flow.js';
-import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook.schema.js';
+import { DISABLES_AT } from '../../subscriptions/webhook-flow.js';
+import { assignedWhere, REVISED } from '../../subscriptions/webhook.schema.js';
 
 /** The stored health of subscription `w` as one text for comparison, with exact times in seconds. */
 const STORED = `format('%s %s %s %s', w.failures, w.openings,

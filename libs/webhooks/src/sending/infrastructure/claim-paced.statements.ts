@@ -1,6 +1,6 @@
 import { CLOCK, later, rowsFrom } from '#libs/runtime';
 import { ofDay, withinDays } from '../../partitions/partition-days.js';
-import { IS_OFF, IS_PACED, PACE } from '../../subscriptions/infrastructure/webhook-flow.js';
+import { IS_OFF, IS_PACED, PACE } from '../../subscriptions/webhook-flow.js';
 import {
   cancelOrLease,
   type ClaimedRow,

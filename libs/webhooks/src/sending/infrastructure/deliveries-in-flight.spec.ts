@@ -17,10 +17,10 @@ import { Hold } from '../domain/hold.js';
 import { DeliverySlots } from '../domain/delivery-slots.js';
 import { type LeasedDelivery, RefusedOutcomeError } from '../domain/pending-deliveries.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
-import type { DeliveryResults } from '../../statistics/infrastructure/delivery-results.js';
-import type { AttemptCounter } from '../../statistics/infrastructure/attempt-counter.js';
+import type { DeliveryResults } from '../../statistics/delivery-results.js';
+import type { AttemptCounter } from '../../statistics/attempt-counter.js';
 import { DeliveriesInFlight } from './deliveries-in-flight.js';
-import type { DeliveryMetrics } from './delivery-metrics.js';
+import type { DeliveryMetrics } from '../delivery-metrics.js';
 
 const AT_ONCE = 16;
 const { accountId } = aLeasedDelivery().event;

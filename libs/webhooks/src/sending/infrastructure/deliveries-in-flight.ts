@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { FailureLog, Log, Processes, shortageOf, Tracing } from '#libs/runtime';
 import { AttemptTrace, type RunResult, type Sent } from '../domain/delivery-runner.js';
 import { type LeasedDelivery, RefusedOutcomeError } from '../domain/pending-deliveries.js';
-import { PROCESS_SPAN } from '../../queue/infrastructure/delivery-queues.js';
+import { PROCESS_SPAN } from '../../queue/delivery-queues.js';
 import { ownFaultOf } from '../domain/target-client.js';
-import { AttemptCounter } from '../../statistics/infrastructure/attempt-counter.js';
-import { DeliveryResults } from '../../statistics/infrastructure/delivery-results.js';
-import { DeliveryMetrics } from './delivery-metrics.js';
+import { AttemptCounter } from '../../statistics/attempt-counter.js';
+import { DeliveryResults } from '../../statistics/delivery-results.js';
+import { DeliveryMetrics } from '../delivery-metrics.js';
 
 const SUMMARY_MS = 1_000;
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, prepared, statement } from '#libs/runtime';
-import { PendingDays } from './pending-days.js';
-import { countLosses } from '../../statistics/infrastructure/delivery-results.js';
+import { PendingDays } from '../pending-days.js';
+import { countLosses } from '../../statistics/delivery-results.js';
 import { joinDeliveryByKey } from '../../partitions/row-lookups.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 

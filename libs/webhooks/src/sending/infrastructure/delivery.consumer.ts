@@ -11,12 +11,8 @@ import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
 import { DeliveryRunner } from '../domain/delivery-runner.js';
 import { DeliverySlots } from '../domain/delivery-slots.js';
 import { DeliveriesInFlight } from './deliveries-in-flight.js';
-import {
-  type DeliveriesJob,
-  DELIVERY_QUEUES,
-  jobsOf,
-} from '../../queue/infrastructure/delivery-queues.js';
-import { JobTaker } from '../../queue/infrastructure/job-taker.js';
+import { type DeliveriesJob, DELIVERY_QUEUES, jobsOf } from '../../queue/delivery-queues.js';
+import { JobTaker } from '../../queue/job-taker.js';
 import { DueDeliveries } from './due-deliveries.js';
 
 /**

@@ -7,8 +7,8 @@ import { type DueClaim, DueSchedule, type Pace } from '../domain/due-schedule.js
 import type { LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
 import type { DeliveriesInFlight } from './deliveries-in-flight.js';
 import { DueDeliveries } from './due-deliveries.js';
-import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
-import type { PendingDays } from './pending-days.js';
+import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from '../due-deliveries.statements.js';
+import type { PendingDays } from '../pending-days.js';
 
 const DAY = 20_779;
 const ID = '01a2026e-4c4d-77bc-8000-02138ca9fcd1';

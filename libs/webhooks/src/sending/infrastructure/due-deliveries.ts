@@ -11,8 +11,8 @@ import {
 } from '../domain/pending-deliveries.js';
 import { DeliveriesInFlight } from './deliveries-in-flight.js';
 import { type Day, dayOf } from '../../partitions/partition-days.js';
-import { CLEAR_BACKLOG, LOOK, type LookRow, MARK_BACKLOG } from './due-deliveries.statements.js';
-import { PendingDays } from './pending-days.js';
+import { CLEAR_BACKLOG, LOOK, type LookRow, MARK_BACKLOG } from '../due-deliveries.statements.js';
+import { PendingDays } from '../pending-days.js';
 
 /** How often a worker scans for due deliveries, and the share of its time that this may take. */
 const SCANS = { everyMs: 500, share: 0.05 };

@@ -7,7 +7,7 @@ import { NOTICE_KINDS } from '../../event-kinds/domain/event-kinds.js';
 import { sampleCall, sampleData } from '../../event-kinds/domain/event-samples.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
-import type { DeliveryMetrics } from './delivery-metrics.js';
+import type { DeliveryMetrics } from '../delivery-metrics.js';
 import { PostgresCircuitBreaker } from './postgres-circuit-breaker.js';
 import { HEALTH, type HealthColumn, knownHealth } from './circuit-breaker.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';

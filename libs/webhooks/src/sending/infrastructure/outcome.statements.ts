@@ -2,8 +2,8 @@ import { CLOCK, CLOCK_TIME, later, rowsFrom } from '#libs/runtime';
 import { elementOfDelivery, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
 import { foundWithPlace, FREED } from './places.statements.js';
-import { IS_ORDERED } from '../../subscriptions/infrastructure/webhook-flow.js';
-import { sentText } from '../../deliveries/infrastructure/attempts.statements.js';
+import { IS_ORDERED } from '../../subscriptions/webhook-flow.js';
+import { sentText } from '../../deliveries/attempts.statements.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
 import { lockedDelivery } from './pending-delivery.statements.js';
 

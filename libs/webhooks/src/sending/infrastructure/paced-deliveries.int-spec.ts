@@ -12,9 +12,9 @@ import {
   SEND_NOW,
 } from '../../deliveries/infrastructure/postgres-delivery.store.js';
 import { type Day, dayOf } from '../../partitions/partition-days.js';
-import type { DeliveryMetrics } from './delivery-metrics.js';
-import { LOOK } from './due-deliveries.statements.js';
-import type { PendingDays } from './pending-days.js';
+import type { DeliveryMetrics } from '../delivery-metrics.js';
+import { LOOK } from '../due-deliveries.statements.js';
+import type { PendingDays } from '../pending-days.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { asRole } from '../../../../../test/support/environment.js';

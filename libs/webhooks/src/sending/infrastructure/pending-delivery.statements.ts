@@ -4,7 +4,7 @@ import type { Pace } from '../domain/due-schedule.js';
 import type { KnownHealth, LeasedDelivery, OpenTarget } from '../domain/pending-deliveries.js';
 import { IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
-import { leaseOf } from '../../queue/infrastructure/delivery-queues.js';
+import { leaseOf } from '../../queue/delivery-queues.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import type { SealedTarget, WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import {
@@ -14,8 +14,8 @@ import {
   IS_PACED,
   IS_STOPPED,
   OFF_REASON,
-} from '../../subscriptions/infrastructure/webhook-flow.js';
-import { countLosses } from '../../statistics/infrastructure/delivery-results.js';
+} from '../../subscriptions/webhook-flow.js';
+import { countLosses } from '../../statistics/delivery-results.js';
 import { HEALTH, type HealthColumn, knownHealth } from './circuit-breaker.statements.js';
 
 /** A row of a statement that leases deliveries. */

@@ -5,7 +5,7 @@ import { Database, Log, Metrics, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import type { KnownHealth } from '../domain/pending-deliveries.js';
-import type { DeliveryMetrics } from './delivery-metrics.js';
+import type { DeliveryMetrics } from '../delivery-metrics.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 import { PostgresCircuitBreaker } from './postgres-circuit-breaker.js';
 import { HEALTH, type HealthColumn, knownHealth } from './circuit-breaker.statements.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Database, Log } from '#libs/runtime';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
-import type { DeliveryMetrics } from './delivery-metrics.js';
+import type { DeliveryMetrics } from '../delivery-metrics.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 import { PostgresCircuitBreaker } from './postgres-circuit-breaker.js';
 import { knownHealth } from './circuit-breaker.statements.js';

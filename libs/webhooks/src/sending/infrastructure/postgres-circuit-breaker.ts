@@ -11,7 +11,7 @@ import {
 } from '../../subscriptions/domain/subscription-life.js';
 import { Activity } from '../../activity/domain/activity.js';
 import { CircuitBreaker, type TargetVerdict } from '../domain/circuit-breaker.js';
-import { DeliveryMetrics } from './delivery-metrics.js';
+import { DeliveryMetrics } from '../delivery-metrics.js';
 import {
   CARRY_OUT,
   type Decided,

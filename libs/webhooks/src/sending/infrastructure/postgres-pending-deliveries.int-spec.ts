@@ -10,15 +10,15 @@ import {
   RefusedOutcomeError,
 } from '../domain/pending-deliveries.js';
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
-import type { DeliveryMetrics } from './delivery-metrics.js';
+import type { DeliveryMetrics } from '../delivery-metrics.js';
 import {
   CANCEL_REQUESTED,
   REDELIVER,
   SEND_NOW,
 } from '../../deliveries/infrastructure/postgres-delivery.store.js';
 import { type Day, dayOf } from '../../partitions/partition-days.js';
-import type { PendingDays } from './pending-days.js';
-import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
+import type { PendingDays } from '../pending-days.js';
+import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from '../due-deliveries.statements.js';
 import { END_QUEUE_LEASES } from '../../queue/infrastructure/queue-leases.statements.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';

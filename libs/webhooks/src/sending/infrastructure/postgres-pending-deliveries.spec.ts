@@ -2,8 +2,8 @@ import { expect, it, vi } from 'vitest';
 import type { Config, Database, Log } from '#libs/runtime';
 import type { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import type { Outcome } from '../domain/pending-deliveries.js';
-import type { DeliveryMetrics } from './delivery-metrics.js';
-import type { PendingDays } from './pending-days.js';
+import type { DeliveryMetrics } from '../delivery-metrics.js';
+import type { PendingDays } from '../pending-days.js';
 import { dayOf } from '../../partitions/partition-days.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 

@@ -23,9 +23,9 @@ import {
 } from '../domain/pending-deliveries.js';
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import { sortedById } from '../../partitions/row-lookups.js';
-import { DeliveryMetrics } from './delivery-metrics.js';
+import { DeliveryMetrics } from '../delivery-metrics.js';
 import { CLAIM_PACED, HAVE_EARLIER } from './claim-paced.statements.js';
-import { PendingDays } from './pending-days.js';
+import { PendingDays } from '../pending-days.js';
 import { EXISTING, outcomeValues, RECORD, RECORD_PLACE } from './outcome.statements.js';
 import { type Day, dayOf, eachDay } from '../../partitions/partition-days.js';
 import {

@@ -9,7 +9,7 @@ import {
   lockedDelivery,
 } from './pending-delivery.statements.js';
 import { foundWithPlace, FREED } from './places.statements.js';
-import { IS_ORDERED } from '../../subscriptions/infrastructure/webhook-flow.js';
+import { IS_ORDERED } from '../../subscriptions/webhook-flow.js';
 
 type Releases = Leases & { delaysMs: number[]; timeoutMs: number };
 

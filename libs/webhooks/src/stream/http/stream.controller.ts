@@ -6,8 +6,8 @@ import { endOf, type HrefBuilder, hrefBuilder, readFairly, readQuery } from '#li
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { UnavailableError } from '#libs/kernel';
-import { AttemptView, DeliveryView, visibleAttempt } from '../../deliveries/http/delivery.view.js';
-import { WebhookView } from '../../subscriptions/http/webhook.view.js';
+import { AttemptView, DeliveryView, visibleAttempt } from '../../deliveries/delivery.view.js';
+import { WebhookView } from '../../subscriptions/webhook.view.js';
 import { ActivityLog, type Entry } from '../activity-log.js';
 import { ActivityReader, type ShownChange } from '../activity-reader.js';
 

@@ -27,15 +27,15 @@ import {
   targetUrlValidator,
 } from '../domain/target-url.js';
 import { Filter, filterValidator } from '../../event-kinds/domain/filter.js';
-import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
+import { EventKindSchema } from '../../event-kinds/choices.schema.js';
 import {
   FILTER,
   GivenHeaders,
   GivenRetryPolicy,
   payload,
   retryPolicyOf,
-} from './webhook-validators.js';
-import { SignatureSchema } from './webhook.view.js';
+} from '../webhook-validators.js';
+import { SignatureSchema } from '../webhook.view.js';
 
 const MAX_NAME = 255;
 /** The highest `DELIVERY_CONCURRENCY`, beyond which no limit can be stored. */

@@ -26,13 +26,13 @@ import {
 } from '#libs/identity/http';
 import type { Actor, Page } from '#libs/kernel';
 import { ALL_RESOURCES, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
-import { eventParameter, resourceValidator } from '../../event-kinds/http/choices.schema.js';
+import { eventParameter, resourceValidator } from '../../event-kinds/choices.schema.js';
 import { RecentActivityReader } from '../recent-activity.js';
 import { RecentLossesReader } from '../recent-losses.js';
 import type { Webhook } from '../domain/webhook.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { changesOf, contentOf, CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
-import { type ShownWebhook, WebhookView } from './webhook.view.js';
+import { type ShownWebhook, WebhookView } from '../webhook.view.js';
 
 /** The addresses of subscriptions: those of the account, and those of one application. */
 export const ADDRESSES = {

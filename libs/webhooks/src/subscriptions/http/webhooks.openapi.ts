@@ -1,7 +1,7 @@
 import { AddressSchema, DeletedSchema, describeError, describeRoutes, schema } from '#libs/http';
 import { WebhookLimitReachedError } from '../domain/webhook.js';
 import { WebhookActionsController } from './webhook-actions.controller.js';
-import { VerificationKeySchema, WebhookView } from './webhook.view.js';
+import { VerificationKeySchema, WebhookView } from '../webhook.view.js';
 import { ADDRESSES, WebhooksController } from './webhooks.controller.js';
 
 const LIMIT_REACHED = describeError(

@@ -18,7 +18,7 @@ import {
   type WebhookLevel,
   WebhooksRepository,
 } from '../domain/webhooks.repository.js';
-import { REVISED, typeOrmValues } from './webhook.schema.js';
+import { REVISED, typeOrmValues } from '../webhook.schema.js';
 
 /** Each adds a signature to a header of every notification. */
 const MAX_RETIRED_SECRETS = 10;

@@ -17,11 +17,11 @@ import {
   type ReplayFilter,
   SENDABLE_STATES,
   type SendableState,
-} from '../domain/replay.js';
-import { EVENT_KINDS, type EventKind } from '../../event-kinds/domain/event-kinds.js';
-import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
-import { RESULT } from '../../deliveries/http/last-result.js';
-import { ReplayableStateSchema, SendableStateSchema } from './replay.view.js';
+} from './domain/replay.js';
+import { EVENT_KINDS, type EventKind } from '../event-kinds/domain/event-kinds.js';
+import { EventKindSchema } from '../event-kinds/choices.schema.js';
+import { RESULT } from '../deliveries/last-result.js';
+import { ReplayableStateSchema, SendableStateSchema } from './http/replay.view.js';
 
 const BY_DEFAULT: readonly ReplayableState[] = ['exhausted', 'cancelled'];
 

@@ -1,7 +1,7 @@
 import { type NoValues, prepared, statement } from '#libs/runtime';
-import type { DueWork } from '../domain/due-schedule.js';
-import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
-import { PACE } from '../../subscriptions/infrastructure/webhook-flow.js';
+import type { DueWork } from './domain/due-schedule.js';
+import { type Day, ofDay, withinDays } from '../partitions/partition-days.js';
+import { PACE } from '../subscriptions/webhook-flow.js';
 
 /** Marks subscriptions with a backlog, whose new deliveries must not go onto the queue. */
 export const MARK_BACKLOG = prepared<{ webhookIds: string[] }>(

@@ -1,12 +1,12 @@
 import { type RowOf, statement, withoutNulls } from '#libs/runtime';
-import { type Span, within } from '../../partitions/partition-days.js';
-import { MASK, userinfoOf } from '../../subscriptions/domain/target-url.js';
+import { type Span, within } from '../partitions/partition-days.js';
+import { MASK, userinfoOf } from '../subscriptions/domain/target-url.js';
 import {
   type Attempt,
   type AttemptDetail,
   type AttemptPhases,
   SILENCE,
-} from '../domain/delivery.js';
+} from './domain/delivery.js';
 
 /** `after`: the number of the previous attempt. A lease's number is never lower than its attempt's. */
 export const ATTEMPT_COLUMNS = `number, at, duration_ms AS "durationMs", status, error, address,

@@ -1,4 +1,4 @@
-import { FAILING_MS } from '../../event-kinds/domain/event-kinds.js';
+import { FAILING_MS } from '../event-kinds/domain/event-kinds.js';
 
 /** Whether subscription `w` sends nothing, not even a probe, because it is paused or held. */
 export const IS_STOPPED = `(w.paused OR coalesce(w.hold_until > now(), false))`;

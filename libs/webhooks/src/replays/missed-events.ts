@@ -1,17 +1,14 @@
 import { type Found, inSlices, MAX_SCANNED_ROWS, type Page, scanJudged } from '#libs/kernel';
 import { type Run, statement, withoutNulls } from '#libs/runtime';
-import {
-  findMissed,
-  MISSED_DAYS,
-} from '../../deliveries/infrastructure/missed-events.statements.js';
+import { findMissed, MISSED_DAYS } from '../deliveries/missed-events.statements.js';
 import {
   earliestMissed,
   isJudgedByData,
   isMissedBy,
   type JudgedEvent,
   type MissingSubscription,
-} from '../../event-kinds/domain/matching.js';
-import { Filter } from '../../event-kinds/domain/filter.js';
+} from '../event-kinds/domain/matching.js';
+import { Filter } from '../event-kinds/domain/filter.js';
 import {
   dayAt,
   dayOf,
@@ -19,7 +16,7 @@ import {
   leastIdAt,
   oldestFirst,
   type Span,
-} from '../../partitions/partition-days.js';
+} from '../partitions/partition-days.js';
 
 type SubscriptionRow = Omit<MissingSubscription, 'filter'> & { filter: string | null };
 

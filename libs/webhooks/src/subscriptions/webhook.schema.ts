@@ -1,8 +1,8 @@
 import { EntitySchema, type QueryDeepPartialEntity } from 'typeorm';
 import { CLOCK_TIME, identityColumn } from '#libs/runtime';
-import { Webhook } from '../domain/webhook.js';
-import { NEXT, NOW } from '../domain/subscription-life.js';
-import { Filter } from '../../event-kinds/domain/filter.js';
+import { Webhook } from './domain/webhook.js';
+import { NEXT, NOW } from './domain/subscription-life.js';
+import { Filter } from '../event-kinds/domain/filter.js';
 
 /** Maps {@link Webhook} to its table. Indexes and checks are only in the migrations. */
 export const WebhookSchema = new EntitySchema<Webhook>({

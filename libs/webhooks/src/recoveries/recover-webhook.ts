@@ -1,9 +1,9 @@
 import { recordForUser } from '#libs/identity';
 import { CLOCK } from '#libs/runtime';
-import { LEAST_ID } from '../../replays/infrastructure/replay-progress.statements.js';
-import { HEALTHY, SWITCHED_ON } from '../../subscriptions/domain/subscription-life.js';
-import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook.schema.js';
-import { effectOf } from './recovery.statements.js';
+import { LEAST_ID } from '../replays/replay-progress.statements.js';
+import { HEALTHY, SWITCHED_ON } from '../subscriptions/domain/subscription-life.js';
+import { assignedWhere, REVISED } from '../subscriptions/webhook.schema.js';
+import { effectOf } from './infrastructure/recovery.statements.js';
 
 /** Assignments for subscription `w`, whatever its row has. */
 const assigned = (values: Parameters<typeof assignedWhere>[1][string]) =>

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, prepared } from '#libs/runtime';
 import { AccountLoadCounter } from './account-loads.js';
-import { PendingCounts, type PendingRow } from './pending-counts.js';
+import { PendingCounts, type PendingRow } from './infrastructure/pending-counts.js';
 import {
   ALL_WEBHOOKS,
   binOf,
   type CountedAttempt,
   outcomeOf,
   STEP_MS,
-} from '../domain/attempt-history.js';
+} from './domain/attempt-history.js';
 
 const FLUSH_MS = 10_000;
 

@@ -10,8 +10,8 @@ import {
   type Validator,
   validatorOf,
 } from '#libs/kernel';
-import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from '../domain/webhook.js';
-import { MASK } from '../domain/target-url.js';
+import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from './domain/webhook.js';
+import { MASK } from './domain/target-url.js';
 import {
   HEADER_NAME,
   HEADER_VALUE,
@@ -22,7 +22,7 @@ import {
   MAX_HEADER_NAME,
   MAX_HEADER_VALUE,
   MAX_HEADERS,
-} from '../domain/webhook-headers.js';
+} from './domain/webhook-headers.js';
 
 // In the order in which PostgreSQL stores them, because policies are compared as text.
 const VALIDATORS: Record<keyof RetryPolicy, Validator> = {

@@ -6,10 +6,10 @@ import {
   firstDayOf,
   newestFirst,
   type Span,
-} from '../../partitions/partition-days.js';
-import { boundsOf } from '../../partitions/row-lookups.js';
-import type { DeliveryFilter } from '../domain/delivery.js';
-import { DAYS_LISTED, EVENTS_OF_KEY } from './listed-deliveries.statements.js';
+} from '../partitions/partition-days.js';
+import { boundsOf } from '../partitions/row-lookups.js';
+import type { DeliveryFilter } from './domain/delivery.js';
+import { DAYS_LISTED, EVENTS_OF_KEY } from './infrastructure/listed-deliveries.statements.js';
 
 /** What one statement of a list looks at. */
 interface ListPart {

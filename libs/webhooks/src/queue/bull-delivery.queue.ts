@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JobOptions, Queue } from 'bull';
 import { Database, isUndone } from '#libs/runtime';
-import { byDay } from '../../partitions/partition-days.js';
-import { sortedById } from '../../partitions/row-lookups.js';
-import { type DeliveryJob, DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
+import { byDay } from '../partitions/partition-days.js';
+import { sortedById } from '../partitions/row-lookups.js';
+import { type DeliveryJob, DeliveryQueue, type QueuedDelivery } from './domain/delivery-queue.js';
 import {
   addJob,
   type DeliveriesJob,
@@ -11,8 +11,8 @@ import {
   MAX_PER_JOB,
   shardOf,
 } from './delivery-queues.js';
-import { QueueAvailability } from './queue-availability.js';
-import { END_QUEUE_LEASES } from './queue-leases.statements.js';
+import { QueueAvailability } from './infrastructure/queue-availability.js';
+import { END_QUEUE_LEASES } from './infrastructure/queue-leases.statements.js';
 
 /** Limit of deliveries being added at once: beyond it, Redis is too slow for more. */
 const MAX_ADDING = 20_000;

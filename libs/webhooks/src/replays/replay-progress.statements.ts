@@ -1,6 +1,6 @@
 import { prepared } from '#libs/runtime';
-import type { Replay } from '../domain/replay.js';
-import { IS_BLOCKED } from '../../subscriptions/infrastructure/webhook-flow.js';
+import type { Replay } from './domain/replay.js';
+import { IS_BLOCKED } from '../subscriptions/webhook-flow.js';
 
 /** Limits of one look: accounts, and subscriptions of each. */
 export const LOOKED = { accounts: 50, subscriptions: 200 };

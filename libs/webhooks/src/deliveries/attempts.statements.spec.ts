@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Attempt } from '../domain/delivery.js';
+import type { Attempt } from './domain/delivery.js';
 import { attemptOf, sentText } from './attempts.statements.js';
 
 const at = new Date('2026-11-24T12:00:00.500Z');

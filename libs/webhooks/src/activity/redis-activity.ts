@@ -9,7 +9,7 @@ import {
   type RedisConnection,
   RefusalLog,
 } from '#libs/runtime';
-import { Activity, type Change } from '../domain/activity.js';
+import { Activity, type Change } from './domain/activity.js';
 
 /**
  * An account's activity is a Redis stream that exists only while somebody listens, and five minutes longer.

@@ -3,8 +3,8 @@ import {
   DeliveryFinishedError,
   DeliveryNotFinishedError,
   SubscriptionInactiveError,
-} from '../domain/deliveries.service.js';
-import { DeliveriesController } from './deliveries.controller.js';
+} from './domain/deliveries.service.js';
+import { DeliveriesController } from './http/deliveries.controller.js';
 import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './delivery.view.js';
 
 export const SUBSCRIPTION_INACTIVE = describeError(

@@ -9,10 +9,10 @@ import type {
   Delivery,
   DeliveryReason,
   DeliveryState,
-} from '../domain/delivery.js';
-import { namesAddress } from '../../subscriptions/domain/target-url.js';
-import { FAILING_DAYS } from '../../event-kinds/domain/event-kinds.js';
-import { eventKind, resourceOrAll } from '../../event-kinds/http/choices.schema.js';
+} from './domain/delivery.js';
+import { namesAddress } from '../subscriptions/domain/target-url.js';
+import { FAILING_DAYS } from '../event-kinds/domain/event-kinds.js';
+import { eventKind, resourceOrAll } from '../event-kinds/choices.schema.js';
 
 const { optional } = schema;
 

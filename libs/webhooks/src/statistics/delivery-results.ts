@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, prepared } from '#libs/runtime';
-import { Activity } from '../../activity/domain/activity.js';
-import { STEP_MS } from '../domain/attempt-history.js';
-import { PendingCounts, type PendingRow } from './pending-counts.js';
+import { Activity } from '../activity/domain/activity.js';
+import { STEP_MS } from './domain/attempt-history.js';
+import { PendingCounts, type PendingRow } from './infrastructure/pending-counts.js';
 
 /** Losses are rare and urgent; a success is only news to who looks at it. */
 const LOSSES_MS = 1_000;

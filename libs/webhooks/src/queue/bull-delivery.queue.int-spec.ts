@@ -5,11 +5,11 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { connectRedis, type Database, type Log, Metrics, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
-import { testRedisUrl } from '../../../../../test/support/environment.js';
-import type { QueuedDelivery } from '../domain/delivery-queue.js';
+import { testRedisUrl } from '../../../../test/support/environment.js';
+import type { QueuedDelivery } from './domain/delivery-queue.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
 import { queueName, queueOptions } from './delivery-queues.js';
-import { QueueAvailability } from './queue-availability.js';
+import { QueueAvailability } from './infrastructure/queue-availability.js';
 
 const USER = 'switchhook-queue';
 /** The rights that docs/operating/stores.md gives a user of Redis. */
@@ -68,7 +68,7 @@ it('leaves nothing of a probe in Redis', async () => {
 });
 
 it('adds jobs as a user of Redis with the rights that the documentation names', async () => {
-  const page = new URL('../../../../../docs/operating/stores.md', import.meta.url);
+  const page = new URL('../../../../docs/operating/stores.md', import.meta.url);
   expect(readFileSync(page, 'utf8')).toContain(` ${RIGHTS.join(' ')}\n`);
   await queue.add(deliveries(25));
   await availability.check();

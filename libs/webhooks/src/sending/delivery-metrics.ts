@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, Metrics } from '#libs/runtime';
-import { outcomeOf } from '../../statistics/domain/attempt-history.js';
-import { type Attempt, ATTEMPT_ERRORS } from '../../deliveries/domain/delivery.js';
-import { HEALTH_CHANGES, type HealthChange } from '../../subscriptions/domain/subscription-life.js';
-import { BullDeliveryQueue } from '../../queue/infrastructure/bull-delivery.queue.js';
+import { outcomeOf } from '../statistics/domain/attempt-history.js';
+import { type Attempt, ATTEMPT_ERRORS } from '../deliveries/domain/delivery.js';
+import { HEALTH_CHANGES, type HealthChange } from '../subscriptions/domain/subscription-life.js';
+import { BullDeliveryQueue } from '../queue/bull-delivery.queue.js';
 import { countPending, OLDEST_DUE } from './due-deliveries.statements.js';
 import { PendingDays } from './pending-days.js';
 

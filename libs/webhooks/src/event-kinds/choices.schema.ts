@@ -1,6 +1,6 @@
 import { parameter, schema } from '#libs/http';
 import { oneOf } from '#libs/kernel';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from './domain/event-kinds.js';
 
 export const EventKindSchema = schema.named(
   'EventKind',

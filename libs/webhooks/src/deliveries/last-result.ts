@@ -1,5 +1,5 @@
 import { string } from '#libs/kernel';
-import { ATTEMPT_ERRORS } from '../domain/delivery.js';
+import { ATTEMPT_ERRORS } from './domain/delivery.js';
 
 const NAMES: readonly string[] = [...ATTEMPT_ERRORS, 'failed'];
 

@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database, Log, prepared } from '#libs/runtime';
-import { HOUR_MS } from '../domain/attempt-history.js';
-import { PendingCounts, type PendingRow } from './pending-counts.js';
+import { HOUR_MS } from './domain/attempt-history.js';
+import { PendingCounts, type PendingRow } from './infrastructure/pending-counts.js';
 
 const FLUSH_MS = 10_000;
 

@@ -1,7 +1,11 @@
 import { MAX_SCANNED_ROWS } from '#libs/kernel';
 import type { Run } from '#libs/runtime';
-import { newestFirst, type Span } from '../../partitions/partition-days.js';
-import { countReplayable, DAYS_FOUND, type ReplayableValues } from './replay.statements.js';
+import { newestFirst, type Span } from '../partitions/partition-days.js';
+import {
+  countReplayable,
+  DAYS_FOUND,
+  type ReplayableValues,
+} from './infrastructure/replay.statements.js';
 
 /**
  * How many deliveries a replay would send, by subscription; those without any are absent.

@@ -1,9 +1,9 @@
 import { type JudgedRow, MAX_JUDGED_ROWS, MAX_SCANNED_ROWS } from '#libs/kernel';
 import { type RowOf, statement } from '#libs/runtime';
-import { coversSql, type JudgedEvent } from '../../event-kinds/domain/matching.js';
-import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
-import { isFound, type MadeTogether, numberOf, withinBytes } from '../../partitions/row-lookups.js';
-import { MAX_ADDED } from '../domain/delivery.js';
+import { coversSql, type JudgedEvent } from '../event-kinds/domain/matching.js';
+import { daysAtOnce, type Span, within } from '../partitions/partition-days.js';
+import { isFound, type MadeTogether, numberOf, withinBytes } from '../partitions/row-lookups.js';
+import { MAX_ADDED } from './domain/delivery.js';
 
 /** The counters of ids that `ACCEPT_EVENTS` creates are far below: new_uuid() has 20 bits for them. */
 const LAST_COUNTER = 0xfffff;

@@ -8,7 +8,7 @@ import {
   type Span,
   spansOf,
   withinDays,
-} from '../../partitions/partition-days.js';
+} from '../partitions/partition-days.js';
 
 /** With 1,100 days, a scan takes 100 ms, 1 % of the time. */
 const SCANS = { everyMs: 10_000, share: 0.01 };

@@ -2,8 +2,8 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Log, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
-import { testRedisUrl } from '../../../../../test/support/environment.js';
-import { proxyTo, type TcpProxy } from '../../../../../test/support/tcp-proxy.js';
+import { testRedisUrl } from '../../../../test/support/environment.js';
+import { proxyTo, type TcpProxy } from '../../../../test/support/tcp-proxy.js';
 import {
   ACCOUNTS_KEY,
   CACHED_MS,

@@ -1,12 +1,12 @@
 import { computed, schema, viewOf } from '#libs/http';
 import { RawJson } from '#libs/kernel';
-import { shownTargetUrl } from '../domain/target-url.js';
-import type { RecentActivity } from '../recent-activity.js';
-import { SIGNATURES } from '../domain/signing-key.js';
-import type { DisabledReason } from '../domain/subscription-life.js';
-import type { PaceNow, TargetHealth, Webhook } from '../domain/webhook.js';
-import { FAILING_DAYS } from '../../event-kinds/domain/event-kinds.js';
-import { eventKind } from '../../event-kinds/http/choices.schema.js';
+import { shownTargetUrl } from './domain/target-url.js';
+import type { RecentActivity } from './recent-activity.js';
+import { SIGNATURES } from './domain/signing-key.js';
+import type { DisabledReason } from './domain/subscription-life.js';
+import type { PaceNow, TargetHealth, Webhook } from './domain/webhook.js';
+import { FAILING_DAYS } from '../event-kinds/domain/event-kinds.js';
+import { eventKind } from '../event-kinds/choices.schema.js';
 import { HeadersSchema, RetryPolicySchema, shownHeaders } from './webhook-validators.js';
 
 const { optional } = schema;

@@ -8,11 +8,11 @@ import {
   readConfig,
   TypeOrmTransactions,
 } from '#libs/runtime';
-import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
-import { aPendingDelivery, aSubscription, anAccount } from '../../../../../test/support/rows.js';
-import type { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
-import { type CountedAttempt, STEP_MS } from '../domain/attempt-history.js';
-import { Statistics } from '../statistics.js';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { aPendingDelivery, aSubscription, anAccount } from '../../../../test/support/rows.js';
+import type { WebhooksService } from '../subscriptions/domain/webhooks.service.js';
+import { type CountedAttempt, STEP_MS } from './domain/attempt-history.js';
+import { Statistics } from './statistics.js';
 import { AccountLoadCounter } from './account-loads.js';
 import { AttemptCounter } from './attempt-counter.js';
 

@@ -1,7 +1,7 @@
 import type { JobOptions, Queue } from 'bull';
 import { isUuid } from '#libs/kernel';
 import { type RedisConnection, refusalOf, type SpanStart } from '#libs/runtime';
-import type { DeliveryJob } from '../domain/delivery-queue.js';
+import type { DeliveryJob } from './domain/delivery-queue.js';
 
 /** Injection token of the Bull queues, one for each shard, in order. */
 export const DELIVERY_QUEUES = Symbol('DeliveryQueues');
