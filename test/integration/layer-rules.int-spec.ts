@@ -437,6 +437,11 @@ describe('the layers', () => {
       { 'libs/webhooks/src/domain/tests.ts': `import '../../../../test/support/rows.js';` },
     ],
     [
+      'doors-of-rooms-of-webhooks',
+      "a room imports another room's infrastructure",
+      { 'libs/webhooks/src/stream/rows.ts': `import '../deliveries/infrastructure/store.js';` },
+    ],
+    [
       'specs-of-libs-know-test-support-alone',
       'a spec of a context imports a process',
       {

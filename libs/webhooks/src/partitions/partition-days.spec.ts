@@ -32,6 +32,12 @@ it('bounds an id with literals, so that the planner can prune partitions', () =>
   expect(withinDays('d.id', DAY, DAY + 2)).toContain(hexOf(DAY + 3));
 });
 
+it('bounds the latest id that a client can send', () => {
+  expect(withinDays('id', dayOf('ffffffff-ffff-ffff-ffff-ffffffffffff'))).toContain(
+    "< 'ffffffff-ffff-0000-0000-000000000000'::uuid",
+  );
+});
+
 it('groups items by the day of their id', () => {
   const ids = ['019aa8b4-0000-7000-8000-000000000000', '019ab000-0000-7000-8000-000000000000'];
   const another = '019aa8b4-0000-7000-8000-000000000001';

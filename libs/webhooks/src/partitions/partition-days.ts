@@ -60,9 +60,12 @@ export function eachDay<Kind>(make: (day: Day) => Kind): (day: Day) => Kind {
   };
 }
 
+/** The end of the time that ids can have: a client may send any of them. */
+const LAST_MS = 2 ** 48 - 1;
+
 /** The lower bound of the ids that are created at a time, in ms. */
 export function leastIdAt(ms: number): string {
-  const hex = ms.toString(16).padStart(12, '0');
+  const hex = Math.min(ms, LAST_MS).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
