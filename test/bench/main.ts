@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GUARDED, losses, record, unguarded } from './guard.js';
 import { ROOT } from '#tools/settings';
-import { buildOf, compared, merged } from './harness/other-version.js';
+import { buildOf, compared } from './harness/other-version.js';
 import { writePictures } from './harness/pictures.js';
 import { type Result, resultOf, tableOf } from './harness/report.js';
-import type { Effort, Row, Scenario } from './harness/scenario.js';
+import type { Row, Scenario } from './harness/scenario.js';
 import { Site } from './harness/site.js';
+import { turns } from './harness/turns.js';
 import { profile, PROFILED } from './profile.js';
 import { scenarios } from './scenarios/index.js';
 
@@ -67,16 +68,11 @@ async function onSite<Done>(
 }
 
 async function measure({ name, run, settings }: Scenario): Promise<Row[]> {
-  const rowsOf = (root: string, of: Effort) =>
-    onSite(name, (site) => run(site, of), settings, root);
-  if (other === undefined) return rowsOf(ROOT, effort);
-  const [ours, theirs]: [Row[][], Row[][]] = [[], []];
-  for (let round = 0; round < effort.rounds; round += 1) {
-    const single = { ...effort, rounds: 1 };
-    ours.push(await rowsOf(ROOT, single));
-    theirs.push(await rowsOf(other, single));
-  }
-  return compared(against!, merged(ours), merged(theirs));
+  const rowsOf = (root: string) =>
+    turns.run(() => onSite(name, (site) => run(site, effort), settings, root));
+  if (other === undefined) return rowsOf(ROOT);
+  const [ours, theirs] = await Promise.all([rowsOf(ROOT), rowsOf(other)]);
+  return compared(against!, ours, theirs);
 }
 
 for (const scenario of scenarios.filter((one) => chosen.includes(one.name))) {

@@ -35,12 +35,3 @@ export function compared(ref: string, rows: readonly Row[], others: readonly Row
     return [row, { what, values, unit: '', ...(row.isDetail && { isDetail: true }) }];
   });
 }
-
-/** One list of rows from those of single rounds. */
-export function merged(rounds: readonly (readonly Row[])[]): Row[] {
-  const [first = [], ...others] = rounds;
-  return first.map((row, at) => ({
-    ...row,
-    values: [row, ...others.map((other) => other[at]!)].flatMap(({ values }) => values),
-  }));
-}

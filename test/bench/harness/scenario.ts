@@ -1,4 +1,5 @@
 import type { Site } from './site.js';
+import { turns } from './turns.js';
 
 /** A bound of a row. */
 export type Bound = { atLeast: number } | { atMost: number };
@@ -32,8 +33,8 @@ export interface Scenario {
 }
 
 /**
- * Takes measurements alternately, so that other activity of the machine affects all alike. The first round warms up and
- * does not count. @returns the results of each round
+ * Takes measurements alternately, also with another version that runs the same scenario, so that other activity of the
+ * machine affects all alike. The first round warms up and does not count. @returns the results of each round
  */
 export async function byTurns<Name extends string, Measured>(
   rounds: number,
@@ -45,6 +46,7 @@ export async function byTurns<Name extends string, Measured>(
     for (const [name, measure] of entries) {
       const measured = await measure();
       if (round > 0) results[name]!.push(measured);
+      await turns.pass();
     }
   }
   return results as Record<Name, Measured[]>;
