@@ -235,22 +235,7 @@ RETURNING webhook_id AS "webhookId", xmax = 0 AS "isFirst";
 UPDATE recoveries SET after = greatest(after, $1), visited_at = CASE WHEN $2::boolean THEN now() END
 WHERE id = $3 AND visited_at IS NULL;
 
--- BOUNDS_OF_RANGE
-SELECT date_trunc('milliseconds', least($1::timestamptz, now())) AS until,
-     least_uuid($2::timestamptz) AS after;
-
--- CANCEL_REPLAY, prepared as replays.cancel
-UPDATE replays SET state = 'cancelled', completed_at = now() WHERE id = $1 AND state = 'running'
-RETURNING id;
-
--- CANCEL_REQUESTED
-UPDATE deliveries d
-SET state = 'cancelled', reason = 'requested', completed_at = now()
-FROM webhooks w
-WHERE d.id = $1 AND w.id = d.webhook_id AND d.state = 'pending' AND d.generation >= w.generation
-RETURNING d.id;
-
--- CARRY_OUT, prepared as verdicts.carry-out
+-- APPLY_DECISIONS, prepared as verdicts.apply
 WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 decided AS MATERIALIZED (
   SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[],
@@ -310,6 +295,21 @@ SELECT w.id, c.id IS NOT NULL AS done, CASE WHEN w.failures > 0 OR w.openings > 
   (SELECT event_id FROM told WHERE id = w.id) AS "toldBy"
 FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.id = w.id
 WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL;
+
+-- BOUNDS_OF_RANGE
+SELECT date_trunc('milliseconds', least($1::timestamptz, now())) AS until,
+     least_uuid($2::timestamptz) AS after;
+
+-- CANCEL_REPLAY, prepared as replays.cancel
+UPDATE replays SET state = 'cancelled', completed_at = now() WHERE id = $1 AND state = 'running'
+RETURNING id;
+
+-- CANCEL_REQUESTED
+UPDATE deliveries d
+SET state = 'cancelled', reason = 'requested', completed_at = now()
+FROM webhooks w
+WHERE d.id = $1 AND w.id = d.webhook_id AND d.state = 'pending' AND d.generation >= w.generation
+RETURNING d.id;
 
 -- CLAIM(…), prepared as pending.claim.20454
 WITH

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { type Page, timeOfId } from '#libs/kernel';
 import { Answer, answerJson, startJson } from './answer.js';
-import { type ExportFormat, exportFormatOf, exportTypeOf } from './export-answer.js';
+import { type ExportFormat, exportFormatOf, exportTypeOf } from './export-formats.js';
 import { chunksOf, ListReader, type ReadRows, sizeOf } from './list-reader.js';
 import { hrefBuilder, pathOf } from './request.js';
 import type { View } from './view.js';

@@ -9,7 +9,7 @@ import {
   TIME_RULE,
   type Validator,
 } from '#libs/kernel';
-import { EXPORT_TYPES, exportTypeOf, MAX_EXPORTED } from './export-answer.js';
+import { EXPORT_TYPES, exportTypeOf, MAX_EXPORTED } from './export-formats.js';
 import * as schema from './openapi/schema.js';
 import type { QueryParameter, QueryReader } from './query.js';
 import { isStrict } from './strict-handling.js';

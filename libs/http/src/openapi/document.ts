@@ -5,7 +5,7 @@ import { Components, type Json, RATE_LIMIT_HEADERS } from './components.js';
 import type { NotificationDescription, Parameters, RoutesDescription } from './describe.js';
 import { type CommonCode, type DescribedError, DescribedErrors } from './errors.js';
 import { pathNames, type Route, routesOf } from './routes.js';
-import { CSV_CHANGES, exportContent } from '../export-answer.js';
+import { CSV_CHANGES, exportContent } from '../export-formats.js';
 import { EXPORTABLE_PAGE } from '../query-parameters.js';
 import { AddressSchema, exampleOf, type Schema } from './schema.js';
 

@@ -59,7 +59,7 @@ export function decisionValues(all: readonly Decided[]) {
   };
 }
 
-interface CarriedOut {
+interface AppliedDecision {
   id: string;
   done: boolean;
   /** The health before the change. */
@@ -73,8 +73,8 @@ interface CarriedOut {
  * deliveries are found by scans like any that is due: putting them onto the queue would save half a second.
  * @returns the subscriptions that are on and still have the same target
  */
-export const CARRY_OUT = prepared<ReturnType<typeof decisionValues>, CarriedOut>(
-  'verdicts.carry-out',
+export const APPLY_DECISIONS = prepared<ReturnType<typeof decisionValues>, AppliedDecision>(
+  'verdicts.apply',
   `
 WITH ${CLOCK},
 decided AS MATERIALIZED (

@@ -13,7 +13,7 @@ import { Activity } from '../../activity/domain/activity.js';
 import { CircuitBreaker, type TargetVerdict } from '../domain/circuit-breaker.js';
 import { DeliveryMetrics } from '../delivery-metrics.js';
 import {
-  CARRY_OUT,
+  APPLY_DECISIONS,
   type Decided,
   decisionValues,
   knownHealth,
@@ -85,7 +85,7 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
         const decided = decidedOf(left);
         left = decided;
         for (const { webhookId, decision } of decided) if (blocks(decision)) blocked.add(webhookId);
-        if (decided.length > 0) left = await this.carryOut(decided);
+        if (decided.length > 0) left = await this.applyDecisions(decided);
       }
     } catch (error) {
       // Logs at most once a second, and not while the database is down.
@@ -98,8 +98,8 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
   }
 
   /** @returns the verdicts on targets whose health has changed meanwhile */
-  private async carryOut(all: readonly (Reported & Decided)[]): Promise<Reported[]> {
-    const rows = await this.database.run(CARRY_OUT, decisionValues(all));
+  private async applyDecisions(all: readonly (Reported & Decided)[]): Promise<Reported[]> {
+    const rows = await this.database.run(APPLY_DECISIONS, decisionValues(all));
     const readAt = performance.now();
     const byId = new Map(rows.map((row) => [row.id, row]));
     const changed: Reported[] = [];

@@ -1,7 +1,7 @@
 import express, { type Request } from 'express';
 import { expect, it } from 'vitest';
 import { RawJson } from '#libs/kernel';
-import { exportContent, exportFormatOf, exportTypeOf } from './export-answer.js';
+import { exportContent, exportFormatOf, exportTypeOf } from './export-formats.js';
 import * as schema from './openapi/schema.js';
 import { computed, viewOf } from './view.js';
 
