@@ -14,7 +14,7 @@ async function ownDatabase(manager: EntityManager): Promise<string | undefined> 
 }
 
 /**
- * Grants the processes' roles, and nobody else, exactly these rights in the transaction of `manager`, so that no session
+ * Grants exactly these rights to the processes' roles alone, in the transaction of `manager`, so that no session
  * sees them missing. If there are such roles, only the owner of the database may create temporary tables.
  * @param roles the role name of each process; a process without one gets no rights
  */
