@@ -39,11 +39,12 @@ async function deadAccounts(installation: Installation, count: number): Promise<
   return accounts;
 }
 
+const finish = (accounts: readonly Account[]) =>
+  Promise.all(accounts.map(({ producer }) => producer.finish()));
+
 async function without(accounts: readonly Account[], installation: Installation): Promise<void> {
-  for (const account of accounts) {
-    await account.producer.finish();
-    await unsubscribe(installation, account);
-  }
+  await finish(accounts);
+  for (const account of accounts) await unsubscribe(installation, account);
 }
 
 interface Seen {
@@ -110,7 +111,7 @@ async function outage(
   await without(dead, installation);
   await end();
   const endedAt = performance.now();
-  await installation.producer.finish();
+  await Promise.all([installation.producer.finish(), finish(healthy)]);
   await eventually(
     () => installation.unfinished(),
     (count) => count === 0,
@@ -256,7 +257,7 @@ export const thirdDead: FaultCase = {
       await sleep(500);
     }
     await without(dead, installation);
-    await Promise.all(healthy.map(({ producer }) => producer.finish()));
+    await finish(healthy);
     const booked = await bookedFor(installation, healthy);
     seen = { healthy, ...booked, heldAfterMs: held.times, sentAfterMs: 0 };
   },

@@ -1,6 +1,6 @@
 import { call } from './call.js';
 import type { Installation } from './installation.js';
-import { Producer } from './producer.js';
+import type { Producer } from './producer.js';
 import { PLATFORM } from './template.js';
 
 const PASSWORD = 'account-secret';
@@ -20,26 +20,25 @@ export interface Account {
  * base URL of the paths; by default the receiver
  */
 export async function makeAccount(
-  { postgres, receiver, frontDoor }: Installation,
+  installation: Installation,
   username: string,
   paths: readonly string[],
-  targets = receiver.url,
+  targets = installation.receiver.url,
 ): Promise<Account> {
-  const platform = { url: frontDoor.url, auth: PLATFORM };
+  const platform = { url: installation.frontDoor.url, auth: PLATFORM };
   const body = { username, password: PASSWORD };
   const { href } = await call<{ href: string }>(platform, 'POST', '/v1/users', body);
   const id = href.slice(href.lastIndexOf('/') + 1);
-  const rows = await postgres.query<{ id: string }>(
+  const rows = await installation.postgres.query<{ id: string }>(
     `INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret)
      SELECT $1, 'cdrCreated', 'all', $2 || path, true, 'whsec_' || repeat('A', 44)
      FROM unnest($3::text[]) WITH ORDINALITY AS p(path, place) ORDER BY place RETURNING id`,
     [id, targets, paths],
   );
-  const event = { event: 'cdrCreated', resource: 'call', accountId: id };
   return {
     ...{ id, paths, auth: `${username}:${PASSWORD}` },
     subscriptions: rows.map((row) => row.id),
-    producer: new Producer({ ...platform, body: event }),
+    producer: installation.producerFor(id),
   };
 }
 

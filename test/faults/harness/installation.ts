@@ -61,6 +61,7 @@ export class Installation {
   readonly targets = new Map<string, { subscription: string; url: URL }>();
   readonly memory: MemoryWatch;
   producer!: Producer;
+  private readonly ending = new AbortController();
   accountId = '';
 
   private constructor(
@@ -253,11 +254,22 @@ export class Installation {
     return ask(this.customer, method, path, body);
   }
 
+  /** A producer of calls' records for an account. It gives up when the installation ends. */
+  producerFor(accountId: string): Producer {
+    return new Producer({
+      url: this.frontDoor.url,
+      auth: PLATFORM,
+      body: { event: 'cdrCreated', resource: 'call', accountId },
+      end: this.ending.signal,
+    });
+  }
+
   private get customer(): Caller {
     return { url: this.frontDoor.url, auth: CUSTOMER };
   }
 
   async end(): Promise<void> {
+    this.ending.abort();
     this.memory.stop();
     this.frontDoor.close();
     for (const { postgres, redis } of this.processes) {
@@ -279,8 +291,7 @@ export class Installation {
       `SELECT id FROM users WHERE username = 'customer'`,
     );
     this.accountId = customer?.id ?? '';
-    const body = { event: 'cdrCreated', resource: 'call', accountId: this.accountId };
-    this.producer = new Producer({ url: this.frontDoor.url, auth: PLATFORM, body });
+    this.producer = this.producerFor(this.accountId);
   }
 }
 

@@ -39,9 +39,9 @@ export class Producer {
 
   /**
    * @param to.url the API; `auth` is a platform user's `username:password`; `body` has the members of each event
-   * except `id` and `data`
+   * except `id` and `data`; nothing is reported after `end`
    */
-  constructor(private readonly to: { url: string; auth: string; body: object }) {}
+  constructor(private readonly to: { url: string; auth: string; body: object; end: AbortSignal }) {}
 
   /** @param rate events a second */
   start(rate: number): void {
@@ -100,7 +100,7 @@ export class Producer {
   private async run(rate: number): Promise<void> {
     const start = performance.now();
     const before = this.count;
-    while (this.running) {
+    while (this.running && !this.to.end.aborted) {
       const due = Math.floor(((performance.now() - start) * rate) / 1_000);
       while (this.count - before < due) void this.next();
       await sleep(10);
@@ -121,7 +121,7 @@ export class Producer {
   private async reportOne(number: number): Promise<void> {
     const reportedAt = Date.now();
     const body = JSON.stringify(this.eventOf(number));
-    for (;;) {
+    while (!this.to.end.aborted) {
       const answer = await post(this.to, '/v1/events', body).catch(() => undefined);
       if (answer?.status === 202) {
         const { id, duplicate } = JSON.parse(answer.text) as { id: string; duplicate: boolean };
