@@ -1,11 +1,11 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { flooded, type Send } from '../support/flooding.js';
-import { ATTACK_MS, callsOf, lowPriority, MOST_MB, MOST_TIMES, p99 } from '../support/hostility.js';
+import { ATTACK_MS, callsOf, MOST_MB, MOST_TIMES, p99 } from '../support/hostility.js';
 import { basic, type Client, clientOf } from '../support/http.js';
-import { programs, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import { requestOf, whileSent } from '../support/requests.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { largeSubscriptions } from '../support/rows.js';
 
@@ -13,7 +13,6 @@ import { largeSubscriptions } from '../support/rows.js';
 const HEAP_MB = 256;
 const EVENTS = 50_000;
 const ATTEMPTS = 5_000;
-const EXPORTING = fileURLToPath(new URL('../support/exports.mjs', import.meta.url));
 /** How many exports one account reads at once. */
 const EXPORTS = 16;
 /** The least that they get together of the rate of one alone. */
@@ -109,15 +108,14 @@ function json(body: object): string {
 
 /** Exports all events that many times at once, while another account works. @returns also the durations of its calls */
 async function exportedBeside(times: number) {
-  const headers = { authorization: basic(auth), accept: 'application/x-ndjson' };
-  const input = JSON.stringify({ url: `${api.url}/v1/events`, headers, times });
+  const headers = { accept: 'application/x-ndjson' };
+  const requests = [requestOf(auth, 'GET', '/v1/events', { headers })];
   const start = performance.now();
-  const exports = programs.start('exports', process.execPath, [EXPORTING], { input });
-  lowPriority(exports);
   const took: number[] = [];
-  while (exports.ending === undefined) took.push(...(await callsOf(bystander, application, 500)));
-  const ms = performance.now() - start;
-  return { bytes: JSON.parse(exports.output()) as number[], ms, took };
+  const answers = await whileSent({ url: api.url, requests, times, everyMs: 0 }, async () => {
+    took.push(...(await callsOf(bystander, application, 500)));
+  });
+  return { bytes: answers.map(({ bytes }) => bytes), ms: performance.now() - start, took };
 }
 
 const FLOODS: [what: string, sends: () => Send[]][] = [

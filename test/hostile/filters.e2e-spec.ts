@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -10,9 +9,10 @@ import {
   MOST_TIMES,
   p99,
 } from '../support/hostility.js';
-import { type Client, clientOf, request } from '../support/http.js';
+import { type Client, clientOf } from '../support/http.js';
 import { LoopHold } from '../support/loop-hold.js';
 import { startApi } from '../support/processes.js';
+import { type Request, requestOf, whileSent } from '../support/requests.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
 const HEAP_MB = 256;
@@ -57,7 +57,7 @@ const STORED = { costly: 150, short: 12_000 };
 let database: TestDatabase;
 let api: ServiceProcess;
 const loop = new LoopHold();
-let platform: Client;
+let producer: string;
 let bystander: Client;
 let application: string;
 let hostile: Account;
@@ -81,7 +81,7 @@ beforeAll(async () => {
     DATABASE_URL: database.url,
     ...loop.environment(`--max-old-space-size=${HEAP_MB}`),
   });
-  platform = clientOf(api.url, (await createUser(database, 'switch', 'platform')).auth);
+  producer = (await createUser(database, 'switch', 'platform')).auth;
   bystander = clientOf(api.url, (await createUser(database, 'bystander')).auth);
   const made = await bystander.post('/v1/applications', { name: 'a', voiceUrl: 'http://v/' });
   application = new URL(made.json<{ href: string }>().href).pathname;
@@ -145,96 +145,96 @@ async function storeEvents(count: number, data: string, name: string): Promise<s
   return rows.map(({ id }) => id);
 }
 
-async function report(events: object[]): Promise<void> {
-  const answer = await platform.post('/v1/events/batch', { events });
-  expect([answer.status, answer.text]).toEqual([202, expect.not.stringContaining('"error"')]);
+const byProducer = (path: string, body: object | string): Request =>
+  requestOf(producer, 'POST', path, { body });
+
+const byHostile = (method: string, path: string, body?: object): Request =>
+  requestOf(hostile.auth, method, path, body && { body });
+
+const eventOf = (applicationId: string): object => ({
+  ...{ event: 'cdrCreated', resource: 'call', data: { a: 1 }, applicationId },
+});
+
+/** Batches of events for fifty applications each, until all have had the same number. */
+function batchesOf(applications: readonly string[]): Request[] {
+  return Array.from({ length: applications.length }, (_, batch) =>
+    byProducer('/v1/events/batch', {
+      events: Array.from({ length: 50 }, (_, n) =>
+        eventOf(applications[(50 * batch + n) % applications.length]!),
+      ),
+    }),
+  );
 }
 
-/** Events for fifty applications. */
-const fifty = (all: readonly string[], from: number): object[] =>
-  Array.from({ length: 50 }, (_, n) => ({
-    ...{ event: 'cdrCreated', resource: 'call', data: { a: 1 } },
-    applicationId: all[(from + n) % all.length]!,
-  }));
-
-/** Sends a request of the hostile account, without checking the answer against the description, which takes long. */
-async function ask(method: string, path: string, body?: object): Promise<void> {
-  const { auth } = hostile;
-  const answer = await request(method, api.url + path, { auth, ...(body && { body }) });
-  expect([200, 202, 429]).toContain(answer.status);
-}
-
-/** What is done again and again, with this pause between two times. */
-const ATTACKS: [what: string, everyMs: number, attack: (n: number) => Promise<unknown>][] = [
+/** What is sent in turns, with this pause between two requests. */
+const ATTACKS: [what: string, everyMs: number, requests: () => Request[]][] = [
   [
     'receives events with costly data',
     50,
-    (n) =>
-      platform.post(
-        '/v1/events',
-        `{"event":"cdrCreated","resource":"call","accountId":${hostile.id},"data":${COSTLY[n % COSTLY.length]!}}`,
+    () =>
+      COSTLY.map((data) =>
+        byProducer(
+          '/v1/events',
+          `{"event":"cdrCreated","resource":"call","accountId":${hostile.id},"data":${data}}`,
+        ),
       ),
   ],
   [
     'receives fifty events a second for sixty applications with ten costly filters each',
     1_000,
-    (n) => report(fifty(hostile.applications, n * 50)),
+    () => batchesOf(hostile.applications),
   ],
   [
     'and eight others with many costly filters receive events',
     500,
-    (n) =>
-      report(
-        fifty(
-          [hostile, ...others].flatMap(({ applications }) => applications),
-          n * 50,
-        ),
-      ),
+    () => batchesOf([hostile, ...others].flatMap(({ applications }) => applications)),
   ],
   [
     'changes its filters between events',
-    100,
-    async (n) => {
-      await ask('PUT', changed, { filter: costlyFilter(n) });
-      await report(fifty(hostile.applications, 0).slice(0, 1));
-    },
+    50,
+    () =>
+      Array.from({ length: 100 }, (_, n) => [
+        byHostile('PUT', changed, { filter: costlyFilter(n) }),
+        byProducer('/v1/events', eventOf(hostile.applications[0]!)),
+      ]).flat(),
   ],
-  ['shows events for which filters are judged', 20, () => ask('GET', `/v1/events/${stored}`)],
+  [
+    'shows events for which filters are judged',
+    20,
+    () => [byHostile('GET', `/v1/events/${stored}`)],
+  ],
   [
     'tries filters on costly data',
     300,
-    () => ask('POST', `${subscription}/filter/preview`, { filter: costlyFilter(2) }),
+    () => [byHostile('POST', `${subscription}/filter/preview`, { filter: costlyFilter(2) })],
   ],
   [
     'asks what its filter made it miss',
     300,
-    () => ask('GET', `/v1/events?missedBy=${subscription.split('/').at(-1)!}`),
+    () => [byHostile('GET', `/v1/events?missedBy=${subscription.split('/').at(-1)!}`)],
   ],
   [
     'counts what its filter made it miss',
     300,
-    () =>
-      ask('POST', `${subscription}/replay`, {
+    () => [
+      byHostile('POST', `${subscription}/replay`, {
         ...{ missed: true, dryRun: true, since: '2026-01-01T00:00:00Z' },
       }),
+    ],
   ],
 ];
 
-/** How long another account's calls take, while something is done. */
-async function took(everyMs: number, attack: (n: number) => Promise<unknown>): Promise<number[]> {
-  const end = performance.now() + ATTACK_MS;
-  const harm = async () => {
-    const all: Promise<unknown>[] = [];
-    for (let n = 0; performance.now() < end; n += 1) {
-      const attacked = attack(n);
-      // Reported below.
-      attacked.catch(() => undefined);
-      all.push(attacked);
-      await sleep(everyMs);
-    }
-    await Promise.all(all);
-  };
-  const [calls] = await Promise.all([callsOf(bystander, application, ATTACK_MS), harm()]);
+/** How long another account's calls take, while requests are sent in turns. */
+async function took(everyMs: number, requests: readonly Request[]): Promise<number[]> {
+  const calls: number[] = [];
+  const times = Math.ceil(ATTACK_MS / everyMs);
+  const answers = await whileSent({ url: api.url, requests, times, everyMs }, async () => {
+    calls.push(...(await callsOf(bystander, application, 500)));
+  });
+  for (const { status, text } of answers) {
+    expect([200, 202, 429]).toContain(status);
+    if (status === 202) expect(text).not.toContain('"error"');
+  }
   return calls;
 }
 
@@ -245,9 +245,9 @@ describe('an account that', () => {
     undisturbed = p99(await callsOf(bystander, application, ATTACK_MS));
   }, 600_000);
 
-  it.each(ATTACKS)('%s delays others hardly', async (what, everyMs, attack) => {
+  it.each(ATTACKS)('%s delays others hardly', async (what, everyMs, requests) => {
     await loop.longest(api);
-    const during = p99(await took(everyMs, attack));
+    const during = p99(await took(everyMs, requests()));
     const held = await loop.longest(api);
     const memory = api.memory();
     console.log(
