@@ -4,13 +4,7 @@ import { Database, isUndone } from '#libs/runtime';
 import { byDay } from '../partitions/partition-days.js';
 import { sortedById } from '../partitions/row-lookups.js';
 import { type DeliveryJob, DeliveryQueue, type QueuedDelivery } from './domain/delivery-queue.js';
-import {
-  addJob,
-  type DeliveriesJob,
-  DELIVERY_QUEUES,
-  MAX_PER_JOB,
-  shardOf,
-} from './delivery-queues.js';
+import { addJob, DELIVERY_QUEUES, jobIdOf, MAX_PER_JOB, shardOf } from './delivery-queues.js';
 import { QueueAvailability } from './infrastructure/queue-availability.js';
 import { END_QUEUE_LEASES } from './infrastructure/queue-leases.statements.js';
 
@@ -28,7 +22,7 @@ const IMMEDIATE_JOB_OPTIONS = { ...JOB_OPTIONS, lifo: true };
 
 /** A job, and the queue onto which it goes. */
 interface NewJob {
-  queue: Queue<DeliveriesJob>;
+  queue: Queue;
   deliveries: DeliveryJob[];
   options: JobOptions;
 }
@@ -44,7 +38,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
   private asking = false;
 
   constructor(
-    @Inject(DELIVERY_QUEUES) private readonly queues: readonly Queue<DeliveriesJob>[],
+    @Inject(DELIVERY_QUEUES) private readonly queues: readonly Queue[],
     private readonly redis: QueueAvailability,
     private readonly database: Database,
   ) {
@@ -74,10 +68,11 @@ export class BullDeliveryQueue extends DeliveryQueue {
   /** Waiting and active jobs in all shards. @throws if Redis is down */
   async jobs(): Promise<number> {
     const counts = await Promise.all(this.queues.map((queue) => queue.getJobCounts()));
-    const jobs = counts.reduce((sum, { waiting, active }) => sum + waiting + active, 0);
-    this.fill = jobs * MAX_PER_JOB;
+    const sumOf = (state: 'waiting' | 'active') =>
+      counts.reduce((sum, count) => sum + count[state], 0);
+    this.fill = sumOf('waiting') * MAX_PER_JOB;
     this.fillAt = performance.now();
-    return jobs;
+    return sumOf('waiting') + sumOf('active');
   }
 
   private get isOpen(): boolean {
@@ -96,7 +91,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
 
   private async addOne({ queue, deliveries, options }: NewJob): Promise<DeliveryJob[]> {
     try {
-      await addJob(queue, deliveries, options);
+      await addJob(queue, jobIdOf(deliveries), options);
     } catch (error) {
       this.redis.failed(error);
       return isUndone(error) ? deliveries : [];
@@ -117,7 +112,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
   /** Groups deliveries by queue, in the given order, into as few jobs as possible. */
   private jobsOf(deliveries: readonly QueuedDelivery[]): NewJob[] {
     const jobs: NewJob[] = [];
-    const last = new Map<Queue<DeliveriesJob>, NewJob>();
+    const last = new Map<Queue, NewJob>();
     for (const { id, lease, webhookId, immediate } of deliveries) {
       const queue = this.queues[shardOf(webhookId, this.queues.length)]!;
       const options = immediate === true ? IMMEDIATE_JOB_OPTIONS : JOB_OPTIONS;

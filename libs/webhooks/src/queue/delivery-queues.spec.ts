@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { jobsOf } from './delivery-queues.js';
+import { jobIdOf, jobsOf } from './delivery-queues.js';
 
 const ID = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 
@@ -8,18 +8,14 @@ it('reads the deliveries of a job', () => {
     { id: ID, lease: 0 },
     { id: ID, lease: 3 },
   ];
-  expect(jobsOf({ deliveries: jobs })).toEqual({ jobs, malformed: 0 });
+  expect(jobsOf(jobIdOf(jobs))).toEqual({ jobs, malformed: 0 });
 });
 
-it.each([undefined, null, 7, 'x', [], {}, { deliveries: null }, { deliveries: {} }])(
-  'counts %j as one malformed delivery',
-  (data) => {
-    expect(jobsOf(data)).toEqual({ jobs: [], malformed: 1 });
-  },
-);
-
 it('counts each malformed delivery of a job, and reads the others', () => {
-  const good = { id: ID, lease: 1 };
-  const bad = [null, 1, 'x', [], {}, { id: ID }, { id: 'x', lease: 1 }, { id: ID, lease: 1.5 }];
-  expect(jobsOf({ deliveries: [...bad, good] })).toEqual({ jobs: [good], malformed: bad.length });
+  const bad = ['', 'x', '7', ID, `${ID}.`, `${ID}.-1`, `${ID}.1.5`, `${ID}.1e3`, `${ID} .1`, 'x.1'];
+  const tooLong = `${ID}.${'9'.repeat(10)}`;
+  expect(jobsOf([...bad, tooLong, `${ID}.1`].join())).toEqual({
+    jobs: [{ id: ID, lease: 1 }],
+    malformed: bad.length + 1,
+  });
 });

@@ -9,22 +9,22 @@ export const DELIVERY_QUEUES = Symbol('DeliveryQueues');
 /** The only kind of job: one attempt for each of its deliveries. */
 const JOB_NAME = 'deliver';
 
-/** The data of a job. */
-export interface DeliveriesJob {
-  deliveries: DeliveryJob[];
+/**
+ * The id of a job names its deliveries with their leases, so that a worker knows them when Redis hands it over. The job
+ * has no data.
+ */
+export function jobIdOf(deliveries: readonly DeliveryJob[]): string {
+  return deliveries.map(({ id, lease }) => `${id}.${String(lease)}`).join();
 }
 
 /** The valid deliveries of a job. Another release or program may have added malformed ones. */
-export function jobsOf(data: unknown): { jobs: DeliveryJob[]; malformed: number } {
-  const { deliveries } = (data ?? {}) as { deliveries?: unknown };
-  if (!Array.isArray(deliveries)) return { jobs: [], malformed: 1 };
-  const jobs = deliveries.filter(isDeliveryJob);
-  return { jobs, malformed: deliveries.length - jobs.length };
-}
-
-function isDeliveryJob(value: unknown): value is DeliveryJob {
-  const { id, lease } = (value ?? {}) as { id?: unknown; lease?: unknown };
-  return typeof id === 'string' && isUuid(id) && Number.isInteger(lease);
+export function jobsOf(jobId: string): { jobs: DeliveryJob[]; malformed: number } {
+  const named = jobId.split(',');
+  const jobs = named.flatMap((name) => {
+    const [, id, lease] = /^([^.]*)\.(\d{1,9})$/.exec(name) ?? [];
+    return id !== undefined && isUuid(id) ? { id, lease: Number(lease) } : [];
+  });
+  return { jobs, malformed: named.length - jobs.length };
 }
 
 /** Most deliveries in a job. They share the job's cost in Redis and Bull. */
@@ -66,13 +66,9 @@ export function queueOptions(shard: number, createClient: () => RedisConnection)
 }
 
 /** Adds a job. @throws the error of Redis or of its connection */
-export async function addJob(
-  queue: Queue<DeliveriesJob>,
-  deliveries: DeliveryJob[],
-  options: JobOptions = {},
-): Promise<void> {
+export async function addJob(queue: Queue, jobId: string, options: JobOptions = {}): Promise<void> {
   try {
-    await queue.add(JOB_NAME, { deliveries }, options);
+    await queue.add(JOB_NAME, {}, { ...options, jobId });
   } catch (error) {
     // Bull also publishes that it has added a job, for which users of Redis may lack the right. Nothing subscribes to it.
     if (!(refusalOf(error) && /\bchannel\b/.test((error as Error).message))) throw error;

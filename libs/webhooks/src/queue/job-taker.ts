@@ -2,23 +2,20 @@ import type { Queue } from 'bull';
 import { type RedisConnection, refusalOf } from '#libs/runtime';
 
 /**
- * Moves a job out of the list `active`, and up to `ARGV[3]` more out of the list `wait`, and deletes them: PostgreSQL
- * tracks their deliveries. Returns their data.
+ * Removes the jobs `ARGV[3]` and following, which are in the list `active`, and up to `ARGV[2]` jobs from the list
+ * `wait`: PostgreSQL tracks their deliveries. Returns the ids of the latter.
  */
 const TAKE = `
-local taken = {}
-local function take(id)
-  local job = ARGV[1] .. id
-  local data = redis.call('HGET', job, 'data')
-  redis.call('DEL', job)
-  if data then taken[#taken + 1] = data end
+for at = 3, #ARGV do
+  redis.call('LREM', KEYS[2], 1, ARGV[at])
+  redis.call('DEL', ARGV[1] .. ARGV[at])
 end
-redis.call('LREM', KEYS[2], 1, ARGV[2])
-take(ARGV[2])
-for _ = 1, ARGV[3] do
+local taken = {}
+for _ = 1, ARGV[2] do
   local id = redis.call('RPOP', KEYS[1])
   if not id then break end
-  take(id)
+  redis.call('DEL', ARGV[1] .. id)
+  taken[#taken + 1] = id
 end
 return taken`;
 
@@ -27,8 +24,8 @@ interface Taking {
     wait: string,
     active: string,
     prefix: string,
-    id: string,
-    more: number,
+    most: number,
+    ...ended: string[]
   ) => Promise<string[]>;
 }
 
@@ -41,6 +38,8 @@ interface Taking {
  */
 export class JobTaker {
   private readonly client: RedisConnection & Taking;
+  /** Jobs that were taken one by one and are not removed yet. */
+  private active: string[] = [];
 
   /** @param blocking the connection on which it waits, so that others do not wait behind it */
   constructor(
@@ -56,29 +55,34 @@ export class JobTaker {
     return [this.client, this.blocking].every(({ status }) => status === 'ready');
   }
 
-  /**
-   * Waits for a job, and takes others that wait with it.
-   * @param more at most how many others, read when there is a job
-   * @returns their data
-   */
-  async take(waitS: number, more: () => number): Promise<string[]> {
-    const [wait, active] = [this.queue.toKey('wait'), this.queue.toKey('active')];
-    const id = await this.blocking.brpoplpush(wait, active, waitS);
-    if (id === null) return [];
-    const prefix = this.queue.toKey('');
-    try {
-      return await this.client.takeJobs(wait, active, prefix, id, more());
-    } catch (error) {
-      if (!refusalOf(error)) throw error;
-      this.queue.emit('error', error);
-      return this.takeOne(active, prefix, id);
-    }
+  /** How many jobs are to be removed. */
+  get activeCount(): number {
+    return this.active.length;
   }
 
-  /** Without a script, for jobs that were on the queue when Redis began to refuse them. */
-  private async takeOne(active: string, prefix: string, id: string): Promise<string[]> {
-    const data = await this.client.hget(prefix + id, 'data');
-    await Promise.all([this.client.lrem(active, 1, id), this.client.del(prefix + id)]);
-    return data === null ? [] : [data];
+  /** Waits for a job, which has to be removed. @returns its id; undefined if there was none */
+  async next(waitS: number): Promise<string | undefined> {
+    const [wait, active] = [this.queue.toKey('wait'), this.queue.toKey('active')];
+    const id = await this.blocking.brpoplpush(wait, active, waitS);
+    if (id === null) return undefined;
+    this.active.push(id);
+    return id;
+  }
+
+  /** Removes the jobs that were taken, and up to `most` that wait. @returns the ids of the latter */
+  async takeMore(most: number): Promise<string[]> {
+    const [wait, active, prefix] = ['wait', 'active', ''].map((key) => this.queue.toKey(key));
+    const ended = this.active.splice(0);
+    if (ended.length + most === 0) return [];
+    try {
+      return await this.client.takeJobs(wait!, active!, prefix!, most, ...ended);
+    } catch (error) {
+      if (!refusalOf(error)) throw error;
+      // Jobs may have been on the queue when Redis began to refuse scripts.
+      this.queue.emit('error', error);
+      const keys = ended.map((id) => this.client.del(prefix! + id));
+      await Promise.all([...keys, ...ended.map((id) => this.client.lrem(active!, 1, id))]);
+      return [];
+    }
   }
 }

@@ -4,7 +4,7 @@ import type { Queue } from 'bull';
 import { CONFIG, type Config, connectRedis, RedisHealth } from '#libs/runtime';
 import { DeliveryQueue } from './domain/delivery-queue.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
-import { type DeliveriesJob, DELIVERY_QUEUES, queueName, queueOptions } from './delivery-queues.js';
+import { DELIVERY_QUEUES, queueName, queueOptions } from './delivery-queues.js';
 import { QueueAvailability } from './infrastructure/queue-availability.js';
 
 /** The Bull queues of deliveries, and the port that adds to them, for all modules of the process. */
@@ -30,7 +30,7 @@ export class QueueModule {
         {
           provide: DELIVERY_QUEUES,
           inject: shards.map((shard) => getQueueToken(queueName(shard))),
-          useFactory: (...queues: Queue<DeliveriesJob>[]) => queues,
+          useFactory: (...queues: Queue[]) => queues,
         },
         BullDeliveryQueue,
         { provide: DeliveryQueue, useExisting: BullDeliveryQueue },

@@ -8,7 +8,7 @@ import {
   RedisHealth,
   refusalOf,
 } from '#libs/runtime';
-import { addJob, type DeliveriesJob, DELIVERY_QUEUES, queueOptions } from '../delivery-queues.js';
+import { addJob, DELIVERY_QUEUES, queueOptions } from '../delivery-queues.js';
 import { JobTaker } from '../job-taker.js';
 
 /** How soon Redis is tried again after it has failed. */
@@ -114,7 +114,7 @@ export class QueueAvailability extends RedisHealth {
 
 /** Does what a queue needs to a queue beside it, in the same slot of a cluster. */
 class QueueProbe {
-  private readonly queue: Queue<DeliveriesJob>;
+  private readonly queue: Queue;
   private readonly taker: JobTaker;
 
   constructor(
@@ -144,7 +144,8 @@ class QueueProbe {
   }
 
   private async addAndTake(): Promise<void> {
-    await addJob(this.queue, [], { jobId: JOB_ID });
-    await this.taker.take(WAIT_S, () => 0);
+    await addJob(this.queue, JOB_ID);
+    await this.taker.next(WAIT_S);
+    await this.taker.takeMore(0);
   }
 }

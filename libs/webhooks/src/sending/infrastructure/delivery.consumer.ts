@@ -11,15 +11,17 @@ import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
 import { DeliveryRunner } from '../domain/delivery-runner.js';
 import { DeliverySlots } from '../domain/delivery-slots.js';
 import { DeliveriesInFlight } from './deliveries-in-flight.js';
-import { type DeliveriesJob, DELIVERY_QUEUES, jobsOf } from '../../queue/delivery-queues.js';
+import { DELIVERY_QUEUES, jobsOf } from '../../queue/delivery-queues.js';
 import { JobTaker } from '../../queue/job-taker.js';
 import { DueDeliveries } from './due-deliveries.js';
 
 /**
- * Most jobs that a worker takes at once. Enough to share the round trip to Redis, but few, because another worker could
- * send the deliveries for which this one has no slots.
+ * Most jobs that a worker takes or removes at once. Enough to share the round trip to Redis, but few, because another
+ * worker could send the deliveries for which this one has no slots.
  */
 const MAX_TAKEN = 8;
+/** How long a job stays in Redis after it was taken, at most. */
+const REMOVE_MS = 100;
 /** How long Redis waits for a job before it answers that there is none. */
 const WAIT_S = 5;
 /** How soon it tries again after an error or without a connection. */
@@ -38,7 +40,7 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
   private readonly loops: readonly JobLoop[];
 
   constructor(
-    @Inject(DELIVERY_QUEUES) queues: readonly Queue<DeliveriesJob>[],
+    @Inject(DELIVERY_QUEUES) queues: readonly Queue[],
     @Inject(CONFIG) config: Config,
     private readonly slots: DeliverySlots,
     private readonly runner: DeliveryRunner,
@@ -50,7 +52,7 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
       'switchhook_malformed_jobs_total',
       'Deliveries in queue jobs that have a format unknown to this version.',
     );
-    const begin = (data: unknown) => this.begin(data);
+    const begin = (jobId: string) => this.begin(jobId);
     this.loops = queues.map((queue) => new JobLoop(queue, connectRedis(config, 'blocking'), begin));
   }
 
@@ -79,8 +81,8 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
    * Resolves when each delivery has a slot: a slow delivery must not block the loop, but this worker must not take
    * more than it can start.
    */
-  private async begin(data: unknown): Promise<void> {
-    const { jobs, malformed } = jobsOf(data);
+  private async begin(jobId: string): Promise<void> {
+    const { jobs, malformed } = jobsOf(jobId);
     if (malformed > 0) this.malformed.inc(malformed);
     await Promise.all(jobs.map((job) => this.beginOne(job)));
   }
@@ -102,17 +104,20 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
 export class JobLoop {
   private loop: Promise<unknown> = Promise.resolve();
   private cleaning: NodeJS.Timeout | undefined;
+  private removing: NodeJS.Timeout | undefined;
+  /** Whether more than one job waited lately. */
+  private isBusy = false;
   private stopping = false;
   private readonly taker: JobTaker;
 
   /**
    * @param blocking a connection of the kind `blocking`, which {@link stop} closes
-   * @param handle gets the data of a job; must not throw. More jobs are taken when it resolves
+   * @param handle gets the id of a job; must not throw. More jobs are taken when it resolves
    */
   constructor(
-    private readonly queue: Queue<unknown>,
+    private readonly queue: Queue,
     private readonly blocking: RedisConnection,
-    private readonly handle: (data: unknown) => Promise<void>,
+    private readonly handle: (jobId: string) => Promise<void>,
   ) {
     blocking.on('error', (error) => queue.emit('error', error));
     this.taker = new JobTaker(queue, blocking);
@@ -129,8 +134,11 @@ export class JobLoop {
   async stop(): Promise<void> {
     this.stopping = true;
     clearInterval(this.cleaning);
+    clearTimeout(this.removing);
     this.blocking.disconnect();
     await this.loop;
+    // If that fails, another worker cleans up.
+    await this.taker.takeMore(0).catch(() => undefined);
   }
 
   private async run(): Promise<void> {
@@ -148,18 +156,23 @@ export class JobLoop {
     await sleep(RETRY_MS);
   }
 
-  /** Waits for a job, and takes others that wait with it. */
+  /** Waits for a job, and takes others that wait with it if there were some the last time. */
   private async handleSome(): Promise<void> {
-    const taken = await this.taker.take(WAIT_S, () => (this.stopping ? 0 : MAX_TAKEN - 1));
-    await Promise.all(taken.map((data) => this.handle(parsed(data))));
+    const first = await this.taker.next(WAIT_S);
+    if (first === undefined) return;
+    const handled = [this.handle(first)];
+    if (this.isBusy || this.taker.activeCount >= MAX_TAKEN) {
+      const more = await this.taker.takeMore(this.stopping ? 0 : MAX_TAKEN - 1);
+      this.isBusy = more.length > 0;
+      handled.push(...more.map((id) => this.handle(id)));
+    } else this.removeSoon();
+    await Promise.all(handled);
   }
-}
 
-/** Undefined if it is not JSON, which the handler counts. */
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
+  private removeSoon(): void {
+    this.removing ??= setTimeout(() => {
+      this.removing = undefined;
+      this.taker.takeMore(0).catch((error: unknown) => this.queue.emit('error', error));
+    }, REMOVE_MS);
   }
 }
