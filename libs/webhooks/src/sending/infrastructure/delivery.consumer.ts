@@ -160,13 +160,22 @@ export class JobLoop {
   private async handleSome(): Promise<void> {
     const first = await this.taker.next(WAIT_S);
     if (first === undefined) return;
-    const handled = [this.handle(first)];
+    const jobs = [first];
     if (this.isBusy || this.taker.activeCount >= MAX_TAKEN) {
-      const more = await this.taker.takeMore(this.stopping ? 0 : MAX_TAKEN - 1);
+      const more = await this.takeMore();
       this.isBusy = more.length > 0;
-      handled.push(...more.map((id) => this.handle(id)));
+      jobs.push(...more);
     } else this.removeSoon();
-    await Promise.all(handled);
+    // Together, so that they share the statement that loads them.
+    await Promise.all(jobs.map((id) => this.handle(id)));
+  }
+
+  /** A failure does not keep the job that Redis has handed over from being handled. */
+  private takeMore(): Promise<string[]> {
+    return this.taker.takeMore(this.stopping ? 0 : MAX_TAKEN - 1).catch((error: unknown) => {
+      this.queue.emit('error', error);
+      return [];
+    });
   }
 
   private removeSoon(): void {
