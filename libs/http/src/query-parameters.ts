@@ -5,22 +5,32 @@ import {
   oneOf,
   parseTime,
   string,
-  time as rfc3339,
   TIME_RULE,
   type Validator,
 } from '#libs/kernel';
-import { EXPORT_TYPES, exportTypeOf, MAX_EXPORTED } from './export-formats.js';
+import { EXPORT_TYPES, MAX_EXPORTED } from './export-formats.js';
 import * as schema from './openapi/schema.js';
-import type { QueryParameter, QueryReader } from './query.js';
-import { isStrict } from './strict-handling.js';
+import type { QueryParameter } from './query.js';
 
 /** The largest and the default number of rows in a page. */
 const MAX_LIMIT = 1_000;
 const DEFAULT_LIMIT = 100;
 
-const TIME = rfc3339();
+const STORABLE = string().and('format', 'must not contain U+0000 or lone surrogates', isStorable);
 const idThat = (isId: (text: string) => boolean) => string().and('format', 'must be an id', isId);
 const NUMERIC_ID = idThat(isNumericId);
+
+/** In a query, + stands for a blank, and many clients do not escape the one before an offset. */
+const timeIn = (text: string) => parseTime(text.replace(/ (?=\d{2}:\d{2}$)/, '+'));
+const TIME = string().and('format', TIME_RULE, (text) => timeIn(text) !== undefined);
+
+/** A whole number from 1. */
+const upTo = (max: number) =>
+  string().and(
+    'range',
+    `must be a whole number from 1 to ${max}`,
+    (text) => /^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= max,
+  );
 
 /** A text that no row has, because every text that filters compare is shorter. */
 const UNKNOWN = '?'.repeat(256);
@@ -31,31 +41,13 @@ export const PLUS_AT_START =
 
 type Maybe<Value> = QueryParameter<Value | undefined>;
 
-/** A parameter with the same description, whose value is read from the other's. */
-function readAs<From, To>(
-  of: QueryParameter<From>,
-  convert: (value: From, query: QueryReader, name: string) => To,
-): QueryParameter<To> {
-  return { ...of, read: (query, name) => convert(of.read(query, name), query, name) };
-}
-
-/** A text that stored ones are compared with. One that PostgreSQL cannot store finds nothing. */
-export function text(about: string, example: string): Maybe<string> {
-  const sent = { about, schema: schema.text('', example), read: sentText };
-  return readAs(sent, (value) => (value === undefined || isStorable(value) ? value : UNKNOWN));
-}
-
-const sentText = (query: QueryReader, name: string) => query.sent(name);
-
 /** A text that must be valid. @param described its schema in the API's description */
 export function valid<Value extends string>(
   validator: Validator<Value>,
   about: string,
   described: schema.Schema,
 ): Maybe<Value> {
-  return readAs({ about, schema: described, read: sentText }, (value, query, name) =>
-    query.isValid(name, value, validator) ? value : undefined,
-  );
+  return { about, schema: described, validator };
 }
 
 /** One of a few texts. */
@@ -67,37 +59,33 @@ export function choice<Value extends string>(
   return valid(oneOf(choices), about, schema.choice('', choices, example));
 }
 
-/** A text to look for. One that is not valid finds nothing. */
+/** A text to look for. One that is not valid may still be that of an old row. */
 export function filter(
   validator: Validator<string>,
   about: string,
   example: string,
 ): Maybe<string> {
-  return readAs(text(about, example), (value, query, name) => {
-    if (isStrict(query.request)) query.isValid(name, value, validator);
-    return value;
-  });
+  const invalid = (sent: string) => (isStorable(sent) ? sent : UNKNOWN);
+  return { ...valid(validator, about, schema.text('', example)), invalid };
+}
+
+/** A text that stored ones are compared with. */
+export function text(about: string, example: string): Maybe<string> {
+  return filter(STORABLE, about, example);
 }
 
 /** An id to look for. One that is not valid finds nothing, like the id 0. */
 export function numericId(about: string, example: string): Maybe<string> {
-  return readAs(filter(NUMERIC_ID, about, example), (value) =>
-    value === undefined || isNumericId(value) ? value : '0',
-  );
+  return { ...filter(NUMERIC_ID, about, example), invalid: () => '0' };
 }
 
 export function flag(about: string): Maybe<boolean> {
-  const word = valid(oneOf(['true', 'false']), about, schema.flag('', true));
-  return readAs(word, (value) => (value === undefined ? undefined : value === 'true'));
+  const described = { about, schema: schema.flag('', true) };
+  return { ...described, validator: oneOf(['true', 'false']), read: (text) => text === 'true' };
 }
 
 export function time(about: string, example?: string): Maybe<Date> {
-  const sent = { about, schema: schema.time('', example), read: sentText };
-  return readAs(sent, (text, query, name) => {
-    // In a query, + stands for a blank, and many clients do not escape the one before an offset.
-    const value = text?.replace(/ (?=\d{2}:\d{2}$)/, '+');
-    return query.isValid(name, value, TIME) ? parseTime(value) : undefined;
-  });
+  return { about, schema: schema.time('', example), validator: TIME, read: timeIn };
 }
 
 /** A whole number from 1. @param more of its schema */
@@ -107,15 +95,8 @@ export function number(
   example: number,
   more: schema.Schema = {},
 ): Maybe<number> {
-  const digits = string().and(
-    'range',
-    `must be a whole number from 1 to ${max}`,
-    (given) => /^\d{1,9}$/.test(given) && Number(given) >= 1 && Number(given) <= max,
-  );
   const range = { type: 'integer', minimum: 1, maximum: max, examples: [example], ...more };
-  return readAs(valid(digits, about, range), (value) =>
-    value === undefined ? undefined : Number(value),
-  );
+  return { about, schema: range, validator: upTo(max), read: Number };
 }
 
 /** Of a list that is returned whole if no limit is given. */
@@ -130,30 +111,27 @@ export const OPTIONAL_PAGE = {
 
 /** Of a list that is always paged, with the newest entry first. */
 export const NEWEST_PAGE = {
-  limit: readAs(
-    number(MAX_LIMIT, 'The maximum number of entries.', 2, { default: DEFAULT_LIMIT }),
-    (limit = DEFAULT_LIMIT) => limit,
-  ),
+  limit: {
+    ...number(MAX_LIMIT, 'The maximum number of entries.', 2, { default: DEFAULT_LIMIT }),
+    default: DEFAULT_LIMIT,
+  } as QueryParameter<number>,
   after: valid(idThat(isUuid), 'Returns entries older than the one with this id.', schema.uuid('')),
 };
-
-const EXPORT_LIMIT = number(
-  MAX_EXPORTED,
-  `The maximum number of entries: it must be a whole number from 1 to ${MAX_LIMIT} (by default ${DEFAULT_LIMIT}) in ` +
-    `JSON. In ${EXPORT_TYPES.join(' and ')} it is at most, and by default, ${MAX_EXPORTED}.`,
-  2,
-);
 
 /** Like {@link NEWEST_PAGE}, of a list that can also be exported. */
 export const EXPORTABLE_PAGE = {
   ...NEWEST_PAGE,
   limit: {
-    ...EXPORT_LIMIT,
-    read: (query: QueryReader, name: string) =>
-      exportTypeOf(query.request) === undefined
-        ? NEWEST_PAGE.limit.read(query, name)
-        : (EXPORT_LIMIT.read(query, name) ?? MAX_EXPORTED),
-  },
+    ...number(
+      MAX_EXPORTED,
+      `The maximum number of entries: it must be a whole number from 1 to ${MAX_LIMIT} (by default ${DEFAULT_LIMIT}) in ` +
+        `JSON. In ${EXPORT_TYPES.join(' and ')} it is at most, and by default, ${MAX_EXPORTED}.`,
+      2,
+    ),
+    validator: upTo(MAX_LIMIT),
+    default: DEFAULT_LIMIT,
+    exported: { validator: upTo(MAX_EXPORTED), default: MAX_EXPORTED },
+  } as QueryParameter<number>,
 };
 
 /** A time range in which something was created. */

@@ -2,6 +2,7 @@ import { parse } from 'node:querystring';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { type FieldFault, type Problem, ValidationError, type Validator } from '#libs/kernel';
+import { exportTypeOf } from './export-formats.js';
 import type { Parameter } from './openapi/describe.js';
 import { isStrict, unknownFaults } from './strict-handling.js';
 
@@ -16,7 +17,15 @@ export function parseQuery(text: string | null): Record<string, string | string[
 
 /** A parameter of a query: how it is read, and its description. */
 export interface QueryParameter<Value = unknown> extends Parameter {
-  read: (query: QueryReader, name: string) => Value;
+  validator: Validator<string>;
+  /** Converts a valid text; by default, it is the value itself. */
+  read?: (text: string) => Value;
+  /** The value if the parameter is not given. */
+  default?: Value;
+  /** What to look for if a text is not valid, unless the request wants strict handling. */
+  invalid?: (text: string) => Value;
+  /** What differs in an export. */
+  exported?: { validator: Validator<string>; default: Value };
   /** It is unknown at addresses with this path parameter. */
   unless?: string;
 }
@@ -47,24 +56,61 @@ export function queryOf(parameters: QueryParameters, context: ExecutionContext):
   return readQuery(parameters, context.switchToHttp().getRequest<Request>());
 }
 
-/** @throws ValidationError with all faults */
+/**
+ * Unknown parameters are ignored, unless the request wants strict handling.
+ * @throws ValidationError with all faults
+ */
 export function readQuery<Of extends QueryParameters>(of: Of, request: Request): Query<Of> {
-  const query = new QueryReader(request);
-  const values = valuesOf(of, query);
-  query.done();
+  const reading: Reading = { request, strict: isStrict(request), known: [], faults: [] };
+  const { strict, known, faults } = reading;
+  const values = valuesOf(of, reading);
+  if (strict) {
+    const names = Object.keys(request.query).filter((name) => !known.includes(name));
+    faults.push(...unknownFaults(names, known, (name) => name));
+  }
+  if (faults.length > 0) throw new ValidationError(faults);
   return values as Query<Of>;
 }
 
-function valuesOf(of: QueryParameters, query: QueryReader): object {
+/** A query while it is read. */
+interface Reading {
+  request: Request;
+  strict: boolean;
+  known: string[];
+  faults: FieldFault[];
+}
+
+function valuesOf(of: QueryParameters, reading: Reading): object {
   const entries = Object.entries(of).map(([name, one]) => {
-    if (!isParameter(one)) return [name, valuesOf(one, query)];
-    return [name, isKnownAt(one, query.request.params) ? one.read(query, name) : undefined];
+    if (!isParameter(one)) return [name, valuesOf(one, reading)];
+    return [name, isKnownAt(one, reading.request.params) ? valueOf(one, name, reading) : undefined];
   });
   return given(Object.fromEntries(entries) as object);
 }
 
+const REPEATED: Problem = { code: 'not_allowed', says: 'must be given only once' };
+
+function valueOf(
+  parameter: QueryParameter,
+  field: string,
+  { request, strict, known, faults }: Reading,
+): unknown {
+  known.push(field);
+  const { read, invalid, exported } = parameter;
+  const of = exported && exportTypeOf(request) !== undefined ? exported : parameter;
+  const sent = request.query[field];
+  if (sent === undefined) return of.default;
+  const isText = typeof sent === 'string';
+  const [problem] = isText ? of.validator.check(sent) : [REPEATED];
+  if (isText && !problem) return read ? read(sent) : sent;
+  if (isText && invalid && !strict) return invalid(sent);
+  const { code, says } = problem ?? REPEATED;
+  faults.push({ field, code, message: `The query parameter ${field} ${says}.` });
+  return undefined;
+}
+
 function isParameter(of: QueryParameter | QueryParameters): of is QueryParameter {
-  return typeof of['read'] === 'function';
+  return 'validator' in of;
 }
 
 function isKnownAt({ unless }: QueryParameter, path: object): boolean {
@@ -77,52 +123,6 @@ export function parametersIn(of: QueryParameters, path: object): Record<string, 
     isParameter(one) ? [[name, one] as const] : Object.entries(parametersIn(one, path)),
   );
   return Object.fromEntries(all.filter(([, one]) => isKnownAt(one, path)));
-}
-
-/**
- * Reads the query of a request and collects every fault. Unknown parameters are ignored, and values of
- * filters that nothing has find nothing, unless the request wants strict handling. Call
- * {@link QueryReader.done} before using the values.
- */
-export class QueryReader {
-  private readonly faults: FieldFault[] = [];
-  private readonly known = new Set<string>();
-
-  constructor(readonly request: Request) {}
-
-  /** The text of a parameter that is given once. */
-  sent(name: string): string | undefined {
-    this.known.add(name);
-    const value = this.request.query[name];
-    if (value === undefined || typeof value === 'string') return value;
-    this.fault(name, { code: 'not_allowed', says: 'must be given only once' });
-    return undefined;
-  }
-
-  /** Whether there is a valid value. */
-  isValid<Value extends string>(
-    name: string,
-    value: string | undefined,
-    validator: Validator<Value>,
-  ): value is Value {
-    if (value === undefined) return false;
-    const [problem] = validator.check(value);
-    if (problem) this.fault(name, problem);
-    return problem === undefined;
-  }
-
-  /** @throws ValidationError if any parameter was faulty */
-  done(): void {
-    if (isStrict(this.request)) {
-      const names = Object.keys(this.request.query).filter((name) => !this.known.has(name));
-      this.faults.push(...unknownFaults(names, [...this.known], (name) => name));
-    }
-    if (this.faults.length > 0) throw new ValidationError(this.faults);
-  }
-
-  private fault(field: string, { code, says }: Problem): void {
-    this.faults.push({ field, code, message: `The query parameter ${field} ${says}.` });
-  }
 }
 
 /** The members that are not undefined. */
