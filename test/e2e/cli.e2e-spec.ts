@@ -497,11 +497,11 @@ describe('import-applications', () => {
       const faulty = await importFile(JSON.stringify({ users, applications: [] }));
       expect(faulty.stderr.trimEnd().split('\n')).toEqual([
         '/users/1/username: username must be a letter and up to 63 more letters, digits or the characters . _ @ -.',
-        '/users/1/id: id is used twice.',
         '/users/1/password: password must have 8 to 200 characters.',
         '/users/1/joinDate: joinDate must be a time such as 2026-01-31T12:00:00Z.',
         '/users/1/role: role must be one of account, platform.',
-        '/users/2/id: id must be a number from 1 to 9007199254740991.',
+        '/users/1/id: id is used twice.',
+        '/users/2/id: id is required.',
       ]);
       const taken = { users: [{ id: userId, username: 'importer' }], applications: [] };
       expect((await importFile(JSON.stringify(taken))).stderr).toBe(

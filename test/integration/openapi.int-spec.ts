@@ -4,7 +4,6 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { getMetadataStorage } from 'class-validator';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { apiInProcess } from '../support/in-process.js';
@@ -360,33 +359,8 @@ describe('every error', () => {
 });
 
 describe('every field', () => {
-  /** The DTOs as class-validator sees them; the same decorators describe them. */
-  function dtos(): Map<string, Set<string>> {
-    const { validationMetadatas } = getMetadataStorage() as unknown as {
-      validationMetadatas: Map<new () => object, { propertyName: string }[]>;
-    };
-    const bases = [...validationMetadatas.keys()].map(
-      (dto) => Object.getPrototypeOf(dto) as object,
-    );
-    const found = [...validationMetadatas].filter(([dto]) => !bases.includes(dto));
-    return new Map(
-      found.map(([dto, own]) => {
-        const inherited = validationMetadatas.get(Object.getPrototypeOf(dto) as never) ?? [];
-        return [dto.name, new Set([...own, ...inherited].map((rule) => rule.propertyName))];
-      }),
-    );
-  }
-
   it('of a body is described with its type', () => {
-    const found = dtos();
-    expect(found.size).toBeGreaterThan(6);
-    for (const [name, fields] of found) {
-      const schema = document.components.schemas[name.replace(/Dto$/, '')];
-      expect([name, Object.keys(schema?.properties ?? {}).sort()]).toEqual([
-        name,
-        [...fields].sort(),
-      ]);
-    }
+    expect(operations().filter((described) => bodySchema(described)).length).toBeGreaterThan(6);
     for (const described of operations()) {
       const schema = bodySchema(described);
       for (const [name, member] of Object.entries(schema?.properties ?? {})) {

@@ -1588,7 +1588,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Another name for `apiType`. Must equal apiType when both are given. Must be one of scripting, webapi, in any case.
+             * @description Another name for `apiType`. It must equal `apiType` when both are given. Must be one of scripting, webapi, in any case.
              * @example webapi
              */
             platform?: string | null;
@@ -1763,7 +1763,7 @@ export interface components {
              */
             signature?: components["schemas"]["Signature"];
             /**
-             * @description The URL to which notifications are posted. User information in it is sent as Basic authentication. Must have its user information instead of ***, which masks it in answers. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must not name an address that is not public. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
+             * @description The URL to which notifications are posted. User information in it is sent as Basic authentication. It must have its user information instead of ***, which masks it in answers. It must not have a port below 1024 other than 80, 443 and those that this installation allows. It must not name an address that is not public. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
@@ -3141,7 +3141,7 @@ export interface components {
              */
             since: string;
             /**
-             * @description Only deliveries in one of these states. Must not be given with missed, because missed events have no delivery.
+             * @description Only deliveries in one of these states. It must not be given with missed, because missed events have no delivery.
              * @default [
              *       "exhausted",
              *       "cancelled"
@@ -3167,38 +3167,17 @@ export interface components {
         /** @description `null` means that a member is not given. */
         ReportedEvent: {
             /**
-             * @description The producer's key, unique per account and `event`: a repeat delivers nothing. It must not contain U+0000 or lone surrogates.
-             * @example cdr-8c1f3a
-             */
-            id?: string | null;
-            /**
-             * @description The kind of the event. webhookFailing, webhookDisabled, webhookRecovered are refused: only the service reports notices about subscriptions.
-             * @example cdrCreated
-             */
-            event: components["schemas"]["EventKind"];
-            /**
-             * @description What it is about.
-             * @example call
-             */
-            resource: components["schemas"]["Resource"];
-            /**
-             * @description The application to which it happened, even if that was deleted. Either this or `accountId` is required. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string. An integer is accepted, too.
-             * @example 5080983
-             */
-            applicationId?: string | null;
-            /**
-             * @description The account. If `applicationId` is given too, it must be the account of that application. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string. An integer is accepted, too.
+             * @description The account. If `applicationId` is given too, it must be the account of that application. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 83346
              */
             accountId?: string | null;
             /**
-             * Format: date-time
-             * @description When it happened; by default the time of acceptance. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
-             * @example 2026-01-31T12:00:00.000Z
+             * @description The application to which it happened, even if that was deleted. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string. Either this or `accountId` is required.
+             * @example 5080983
              */
-            occurredAt?: string | null;
+            applicationId?: string | null;
             /**
-             * @description What happened. It is delivered byte for byte as it was sent. It must have at most 131072 bytes of text. An empty array counts as an empty object.
+             * @description What happened. It is delivered byte for byte as it was sent. Must have at most 131072 bytes of text. An empty array counts as an empty object.
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -3207,6 +3186,27 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
+            /**
+             * @description The kind of the event. webhookFailing, webhookDisabled, webhookRecovered are refused: only the service reports notices about subscriptions.
+             * @example cdrCreated
+             */
+            event: components["schemas"]["EventKind"];
+            /**
+             * @description The producer's key, unique per account and `event`: a repeat delivers nothing. Must have 1 to 255 characters. Must not contain U+0000 or lone surrogates.
+             * @example cdr-8c1f3a
+             */
+            id?: string | null;
+            /**
+             * Format: date-time
+             * @description When it happened; by default the time of acceptance. Must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            occurredAt?: string | null;
+            /**
+             * @description What it is about. Must be one of call, sms, transcription.
+             * @example call
+             */
+            resource: components["schemas"]["Resource"];
         };
         /**
          * @description What an event is about.

@@ -2,7 +2,6 @@ export { Login, OPEN_TO, type OpenTo, Public, RefusesWith } from './access.js';
 export { Answer, answer, located, shown } from './answer.js';
 export { isSameOrigin, mayBeCsrf } from './browsers.js';
 export { type AbsenceCheck, IfAbsent, IfMatch, type VersionCheck } from './entity-tag.js';
-export { Field, Is } from './field.js';
 export { HealthModule, healthRoutes } from './health.module.js';
 export { createHttpApplication, HttpModule } from './http-application.js';
 export { Idempotent, type Once } from './idempotent.js';
@@ -12,6 +11,7 @@ export { JsonPieces, type ReadBody } from './json-pieces.js';
 export { NoRouteError, UnknownRouteModule } from './known-routes.js';
 export { listAs } from './formatted-list.js';
 export { listed, listedOrExported, shownWithList } from './list-answer.js';
+export { bodySchemaOf } from './openapi/body-schema.js';
 export {
   describeRoutes,
   type NotificationDescription,

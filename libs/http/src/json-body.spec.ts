@@ -2,18 +2,15 @@ import { Readable } from 'node:stream';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { afterEach, expect, it, vi } from 'vitest';
-import { anyObject, label, ValidationError } from '#libs/kernel';
+import { anyObject, Field, label, ValidationError } from '#libs/kernel';
 import { readConfig } from '#libs/runtime';
-import { Field, Is } from './field.js';
 import { dtoBody } from './json-body.js';
 
 class ThingDto {
-  @Field({ required: true })
-  @Is(label(10))
+  @Field(label(10), { required: true })
   name!: string;
 
-  @Field()
-  @Is(anyObject())
+  @Field(anyObject())
   options?: object;
 }
 

@@ -1,24 +1,23 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { plainToInstance } from 'class-transformer';
 import type { Request } from 'express';
 import {
   faultAt,
   type FieldFault,
-  isEmptyArray,
+  fieldsOf,
   type JsonReader,
-  RawJson,
+  readFields,
   type Steps,
+  trimmed,
   ValidationError,
 } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
-import { faultsIn, type FieldDescription, fieldsOf, takesEmptyArray } from './field.js';
 import { jsonPieces } from './json-pieces.js';
-import { bodySchemaOf } from './openapi/body-schema.js';
+import { bodySchemaOf, takesEmptyArray } from './openapi/body-schema.js';
 import { type BodyLimit, MAX_LOGIN_BYTES } from './read-body.js';
 import { configOf } from './request.js';
 import { isStrict, unknownMembers } from './strict-handling.js';
 
-/** The body as a valid instance of a DTO whose members are declared with `Field`. */
+/** The body as a valid instance of a DTO, whose members `Field` declares. */
 export const JsonBody = createParamDecorator(dtoBody);
 
 export function dtoBody(dto: new () => object, context: ExecutionContext): Promise<object> {
@@ -48,13 +47,14 @@ interface Refusing {
 const MAX_NESTED_BYTES = 64 << 10;
 
 const NO_FILTER = { code: 'not_allowed', says: 'is no filter here' } as const;
+const EMPTY_ARRAY = /^\[\s*\]$/;
 
 /** Reads a body. Of unknown members, only some names are kept. */
 function* givenBody(
   json: JsonReader,
   dto: (new () => object) & Refusing,
 ): Steps<{ body: Record<string, unknown>; faults: FieldFault[] }> {
-  const fields = fieldsOf(dto);
+  const fields = new Map(fieldsOf(dto).map((field) => [field.name, field]));
   const refused = new Set(dto.refused);
   const { parts } = yield* json.members(new Set([...fields.keys(), ...refused]));
   const faults: FieldFault[] = [];
@@ -66,9 +66,11 @@ function* givenBody(
       if (text !== 'null') faults.push(faultAt(name, NO_FILTER));
       return [name, undefined];
     }
-    if (field.raw === true) return [name, new RawJson(text)];
-    const isNested = text.startsWith('{') || text.startsWith('[');
-    if (!isNested || part.end - part.start <= MAX_NESTED_BYTES) return [name, JSON.parse(text)];
+    // PHP turns an empty object into an empty array when it sends a resource back.
+    const sent = takesEmptyArray(field) && EMPTY_ARRAY.test(text) ? '{}' : text;
+    if (field.raw === true) return [name, sent === 'null' ? null : sent];
+    const isNested = sent.startsWith('{') || sent.startsWith('[');
+    if (!isNested || part.end - part.start <= MAX_NESTED_BYTES) return [name, JSON.parse(sent)];
     const message = `${name} must have at most ${MAX_NESTED_BYTES} bytes of JSON text.`;
     faults.push({ field: name, code: 'length', message });
     return [name, undefined];
@@ -90,7 +92,7 @@ export async function loginBody(
 }
 
 /**
- * @param body with {@link RawJson} for members that are kept as text
+ * @param body with JSON text for members that are kept as text
  * @param isNew on create, where `null` means "not given"
  * @param more faults that were found before; no others of the same fields are reported
  * @throws ValidationError with every faulty field
@@ -99,34 +101,15 @@ export function validDto<Dto extends object>(
   dto: new () => Dto,
   body: Readonly<Record<string, unknown>>,
   isNew: boolean,
-  config: Config,
+  config?: Config,
   more: readonly FieldFault[] = [],
 ): Dto {
-  const members: Record<string, unknown> = {};
-  // Not given to class-transformer, which would copy them deeply.
-  const nested: Record<string, unknown> = {};
-  for (const [name, field] of fieldsOf(dto)) {
-    if (!Object.hasOwn(body, name)) continue;
-    const given = givenAs(field, body[name]);
-    if (given === null && isNew) continue;
-    (typeof given === 'object' ? nested : members)[name] = given;
-  }
-  const instance = plainToInstance(dto, members, { excludeExtraneousValues: true });
-  Object.assign(instance, nested);
+  const members = trimmed(dto, body);
+  const given = (name: string) => (Object.hasOwn(members, name) ? members[name] : undefined);
+  const { value, problems } = readFields(dto, given, { isNew, config });
   const known = new Set(more.map(({ field }) => field));
-  const found = faultsIn(instance, config, isNew).filter(({ field }) => !known.has(field));
-  const faults = [...found, ...more];
+  const found = problems.filter(([name]) => !known.has(name));
+  const faults = [...found.map(([name, problem]) => faultAt(name, problem)), ...more];
   if (faults.length > 0) throw new ValidationError(faults);
-  return instance;
-}
-
-const EMPTY_ARRAY = /^\[\s*\]$/;
-
-/** The value of a member, as text if that is kept. PHP turns an empty object into an empty array when it sends a resource back. */
-function givenAs(field: FieldDescription, value: unknown): unknown {
-  if (value instanceof RawJson) {
-    if (value.text === 'null') return null;
-    return takesEmptyArray(field) && EMPTY_ARRAY.test(value.text) ? '{}' : value.text;
-  }
-  return isEmptyArray(value) && takesEmptyArray(field) ? {} : value;
+  return value;
 }

@@ -1,4 +1,5 @@
 import type { FieldCode, FieldFault } from './errors.js';
+import { readFields, trimmed } from './field.js';
 import { numericIdOf } from './text.js';
 import { isObject, type Validator, validatorOf } from './validator.js';
 
@@ -21,42 +22,40 @@ export function recordFault(
   return { field: `/${index}/${name}`, code, message: `${name} ${says}.` };
 }
 
-/** A record of an imported file. Collects every fault. Members that are null count as absent. */
-export class ImportRecord {
-  readonly faults: FieldFault[] = [];
-  private readonly members: Record<string, unknown>;
-
-  constructor(
-    record: unknown,
-    private readonly index: number,
-  ) {
-    this.members = isObject(record) ? record : {};
+/**
+ * Reads the records of an imported file, which have the form of the API's answers: null counts as absent, and unknown
+ * members are ignored.
+ * @param dto declares the members of a record
+ * @param unique names of members that no two records may share
+ * @param notArray says that the file has no array of them
+ * @returns the records, which may be used only if there are no faults
+ */
+export function readRecords<Of extends object>(
+  dto: new () => Of,
+  file: unknown,
+  unique: readonly (keyof Of & string)[],
+  notArray: string,
+): { records: Of[]; faults: FieldFault[] } {
+  if (!Array.isArray(file)) {
+    return { records: [], faults: [{ field: '', code: 'type', message: notArray }] };
   }
-
-  has(name: string): boolean {
-    return Object.hasOwn(this.members, name) && this.members[name] !== null;
-  }
-
-  /** A member if it is given, valid or not. */
-  optional<Value>(name: string, validator: Validator<Value>, trim = false): Value | undefined {
-    return this.has(name) ? this.value(name, validator, trim) : undefined;
-  }
-
-  /** A member that must be given. */
-  required<Value>(name: string, validator: Validator<Value>, trim = false): Value | undefined {
-    if (!this.has(name)) this.fault(name, 'required', 'is required');
-    return this.optional(name, validator, trim);
-  }
-
-  /** A member that its validator checks even if it is absent. */
-  value<Value>(name: string, validator: Validator<Value>, trim = false): Value {
-    const given = this.members[name];
-    const value = trim && typeof given === 'string' ? given.trim() : given;
-    for (const { code, says } of validator.check(value)) this.fault(name, code, says);
-    return value as Value;
-  }
-
-  fault(name: string, code: FieldCode, says: string): void {
-    this.faults.push(recordFault(this.index, name, code, says));
-  }
+  const faults: FieldFault[] = [];
+  const used = new Set<string>();
+  const records = (file as unknown[]).flatMap((record, index) => {
+    if (!isObject(record)) {
+      faults.push({ field: `/${index}`, code: 'type', message: 'A record must be a JSON object.' });
+      return [];
+    }
+    const members = trimmed(dto, record);
+    const given = (name: string) => (Object.hasOwn(members, name) ? members[name] : undefined);
+    const { value, problems } = readFields(dto, given);
+    for (const name of unique.filter((one) => value[one] !== undefined)) {
+      const key = `${name} ${String(value[name])}`;
+      if (used.has(key)) problems.push([name, { code: 'conflict', says: 'is used twice' }]);
+      used.add(key);
+    }
+    faults.push(...problems.map(([name, { code, says }]) => recordFault(index, name, code, says)));
+    return [value];
+  });
+  return { records, faults };
 }

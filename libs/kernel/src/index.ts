@@ -56,14 +56,23 @@ export {
 } from './json.js';
 export { jsonErrorAt, type JsonPart, JsonReader } from './json-reader.js';
 export { JsonSyntaxError, TooManyValuesError } from './json-scanner.js';
-export { importedId, ImportRecord, recordFault } from './import-record.js';
+export {
+  Field,
+  type FieldContext,
+  type FieldDescription,
+  type FieldOptions,
+  fieldsOf,
+  IdField,
+  readFields,
+  trimmed,
+} from './field.js';
+export { importedId, readRecords, recordFault } from './import-record.js';
+export { faultAt, inside, pointerTo, type Problem, refuse } from './problem.js';
 export {
   anyObject,
   isEmptyArray,
-  faultAt,
   flag,
   httpUrl,
-  inside,
   integer,
   INTEGER_TOO,
   isObject,
@@ -71,9 +80,8 @@ export {
   label,
   listOf,
   numericId,
+  objectText,
   oneOf,
-  pointerTo,
-  type Problem,
   requireValid,
   type Schema,
   storableText,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { faultAt } from './problem.js';
 import {
-  faultAt,
   flag,
   httpUrl,
   integer,

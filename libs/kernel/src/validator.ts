@@ -1,4 +1,5 @@
-import { type FieldCode, type FieldFault, ValidationError } from './errors.js';
+import { type FieldCode, ValidationError } from './errors.js';
+import { faultAt, inside, type Problem } from './problem.js';
 import {
   BIDI_CONTROLS,
   BIDI_RULE,
@@ -38,14 +39,6 @@ export interface Schema {
   additionalProperties?: Schema;
   oneOf?: readonly Schema[];
   $ref?: string;
-}
-
-/** Why a value is refused: a code, and words that begin with "must" or similar. */
-export interface Problem {
-  code: FieldCode;
-  says: string;
-  /** Where it is inside the value. */
-  path?: readonly (string | number)[];
 }
 
 /** A value in a request, a query or an import: which values are valid, in code, as a schema and in words. */
@@ -119,6 +112,19 @@ export function isStringOrNumber(value: unknown): value is string | number {
 /** An object of any members. */
 export function anyObject(schema: Schema = {}): Validator<Record<string, unknown>> {
   return typed('must be a JSON object', isObject, { type: 'object', ...schema });
+}
+
+/** The JSON text of an object. */
+export function objectText(maxBytes: number, schema: Schema): Validator<string> {
+  return typed(
+    'must be a JSON object',
+    (json): json is string => typeof json === 'string' && json.startsWith('{'),
+    { type: 'object', ...schema },
+  ).and(
+    'length',
+    `must have at most ${maxBytes} bytes of JSON text`,
+    (json) => Buffer.byteLength(json) <= maxBytes,
+  );
 }
 
 const isString = (value: unknown): value is string => typeof value === 'string';
@@ -270,23 +276,6 @@ export function listOf(
     if (problems.length > 0) return problems;
     return (value as unknown[]).flatMap((each, index) => inside(index, element.check(each, isNew)));
   });
-}
-
-/** The problems of something inside a value as problems of the value. */
-export function inside(name: string | number, problems: readonly Problem[]): Problem[] {
-  return problems.map(({ path = [], ...problem }) => ({ ...problem, path: [name, ...path] }));
-}
-
-/** The JSON Pointer (RFC 6901) of something inside a member of a body. */
-export function pointerTo(at: string, path: readonly (string | number)[]): string {
-  const segments = path.map((name) => String(name).replaceAll('~', '~0').replaceAll('/', '~1'));
-  return [at.startsWith('/') ? at : `/${at}`, ...segments].join('/');
-}
-
-/** The fault of a member. @param at its name, or the JSON Pointer of what is inside one */
-export function faultAt(at: string, { code, says, path = [] }: Problem): FieldFault {
-  const field = path.length === 0 ? at : pointerTo(at, path);
-  return { field, code, message: `${field} ${says}.` };
 }
 
 /** @throws ValidationError unless the value is valid. @param field its name */

@@ -47,7 +47,6 @@ describe('readImport', () => {
         name: 'Old',
         apiType: 'scripting',
         voiceUrl: 'http://voice.example/',
-        messagingUrl: null,
         environmentId: null,
         partition: null,
       },
@@ -81,18 +80,18 @@ describe('readImport', () => {
     ).toEqual([
       ['/1', 'type'],
       ['/2/name', 'length'],
-      ['/2/apiType', 'choice'],
       ['/2/voiceUrl', 'format'],
       ['/2/environment', 'format'],
+      ['/2/apiType', 'choice'],
       ['/3/id', 'range'],
       ['/3/userId', 'type'],
-      ['/3/name', 'type'],
       ['/3/partition', 'format'],
+      ['/3/name', 'type'],
       ['/4/userId', 'required'],
       ['/4/name', 'required'],
       ['/4/voiceUrl', 'required'],
-      ['/5/platform', 'conflict'],
       ['/5/messagingUrl', 'length'],
+      ['/5/platform', 'conflict'],
     ]);
   });
 

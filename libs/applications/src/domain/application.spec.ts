@@ -59,7 +59,6 @@ describe('contentOf', () => {
     expect(contentOf({ name: 'a', messagingUrl: 'http://m/' })).toEqual({
       name: 'a',
       apiType: 'scripting',
-      voiceUrl: null,
       messagingUrl: 'http://m/',
       environmentId: '1',
     });

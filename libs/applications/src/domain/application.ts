@@ -1,9 +1,12 @@
 import {
+  Field,
   type FieldFault,
+  httpUrl,
   INTEGER_TOO,
   isStorable,
   isStringOrNumber,
   label,
+  type Problem,
   typed,
   wordOf,
 } from '#libs/kernel';
@@ -19,27 +22,108 @@ export function apiTypeOf(value: unknown): ApiType | undefined {
   return API_TYPES.find((type) => typeof value === 'string' && type === value.toLowerCase());
 }
 
-/** A type in a request, in any case. */
-export const apiTypeValidator = wordOf(API_TYPES);
-
-/** The fields that a client can write. */
-export type ApplicationContent = Pick<
-  Application,
-  'name' | 'apiType' | 'voiceUrl' | 'messagingUrl' | 'environmentId'
->;
-type Given = { [Field in keyof ApplicationContent]?: ApplicationContent[Field] | undefined };
-
-/** The content of a new application; `contentOf` adds the defaults. */
-export type NewApplication = Given & Pick<ApplicationContent, 'name'>;
+/** A path, or a URL with scheme and host; a trailing slash is ignored. */
+const ADDRESS =
+  /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/\s?#]+)?(?:\/[^\s?#]*)?\/v1\/environments\/(\d+)\/?$/;
+const NUMBER = /^\d+$/;
 
 /**
- * The changes of an update. Undefined keeps a value; null clears it. `apiType` and `platform` are one field: the one
- * that differs from the stored value counts.
+ * The id in a reference to an environment: a number, or an absolute URL or path that ends in
+ * `/v1/environments/<id>`, with any host and prefix. Undefined for any other text.
  */
-export type ApplicationChanges = Given & { platform?: ApiType | undefined };
+export function environmentIdOf(reference: unknown): string | undefined {
+  if (typeof reference === 'number') {
+    // Beyond 2^53, parsing has lost digits.
+    return Number.isSafeInteger(reference) && reference >= 0 ? String(reference) : undefined;
+  }
+  if (typeof reference !== 'string' || !isStorable(reference)) return undefined;
+  return NUMBER.test(reference) ? reference : ADDRESS.exec(reference)?.[1];
+}
 
-/** A name in a request. */
-export const nameValidator = label(255);
+/** A reference to an environment in a request. */
+const environmentReference = typed('must be a number or a string', isStringOrNumber, {
+  type: 'string',
+}).and(
+  'format',
+  'must be the address or the id of an environment',
+  (value) => environmentIdOf(value) !== undefined,
+  { description: INTEGER_TOO, pattern: '^(?:[0-9]+|\\S*/v1/environments/[0-9]+/?)$' },
+);
+
+/** A type in a request, in any case. */
+const API_TYPE = wordOf(API_TYPES);
+
+const TYPES_DIFFER: Problem = { code: 'conflict', says: 'must equal apiType when both are given' };
+
+/** The members that a client can write, in requests and in imported files. */
+export class ApplicationFields {
+  @Field(label(255), {
+    required: true,
+    trim: true,
+    about: 'The name; it need not be unique.',
+    example: 'Shop',
+  })
+  name?: string;
+
+  @Field(httpUrl(), {
+    requiredUnless: 'messagingUrl',
+    clearsTo: null,
+    about: 'The URL that handles its voice calls.',
+    example: 'https://shop.example.com/voice',
+  })
+  voiceUrl?: string | null;
+
+  @Field(httpUrl(), {
+    clearsTo: null,
+    about: 'The URL that handles its messages (SMS).',
+    example: 'https://shop.example.com/sms',
+  })
+  messagingUrl?: string | null;
+
+  @Field(environmentReference, {
+    name: 'environment',
+    read: environmentIdOf,
+    about: 'The environment that it runs in; by default, development.',
+    example: 'https://api.example.com/v1/environments/2',
+  })
+  environmentId?: string;
+
+  @Field(API_TYPE, {
+    read: apiTypeOf,
+    about: `The kind of API that controls the application. By default ${DEFAULT_API_TYPE}.`,
+    example: 'webapi',
+  })
+  apiType?: ApiType;
+
+  @Field(
+    API_TYPE,
+    {
+      read: apiTypeOf,
+      about: 'Another name for `apiType`.',
+      aboutNew: 'It must equal `apiType` when both are given.',
+      aboutChange: 'If both are given, the one that differs from the stored value counts.',
+      example: 'webapi',
+    },
+    (platform, { isNew, read: { apiType: type = apiTypeOf(platform) } }) =>
+      isNew && apiTypeOf(platform) !== type ? TYPES_DIFFER : undefined,
+  )
+  platform?: ApiType;
+}
+
+/** The columns of these members. */
+export type ApplicationContent = Pick<Application, Exclude<keyof ApplicationFields, 'platform'>>;
+
+/** The columns of a new application. Those that are absent are null. */
+export type NewContent = Partial<ApplicationContent> & Pick<ApplicationContent, 'name' | 'apiType'>;
+
+/** `apiType` and `platform` are one field. */
+export type NewApplication = ApplicationFields & { name: string };
+
+/**
+ * The changes of an update; null clears a value. Of `apiType` and `platform`, the one that differs from the stored value
+ * counts.
+ */
+export type ApplicationChanges = ApplicationFields;
 
 /** Exists on every installation, and is not billed. */
 const DEVELOPMENT_ENVIRONMENT = '1';
@@ -67,63 +151,28 @@ export class Application {
   /** The fields whose values would change; empty if nothing would. */
   revisedBy(changes: ApplicationChanges): Partial<ApplicationContent> {
     const { apiType, platform, ...others } = changes;
-    const given: Given = {
-      ...others,
-      apiType: [apiType, platform].find((type) => type !== undefined && type !== this.apiType),
-    };
+    const type = [apiType, platform].find((one) => one !== undefined && one !== this.apiType);
+    const given = { ...others, ...(type && { apiType: type }) };
     const revision = Object.entries(given).filter(
-      ([field, value]) => value !== undefined && value !== this[field as keyof ApplicationContent],
+      ([field, value]) => value !== this[field as keyof ApplicationContent],
     );
     return Object.fromEntries(revision);
   }
 }
 
-/** The columns of a new application, with defaults. */
-export function contentOf(application: NewApplication): ApplicationContent {
-  return {
-    name: application.name,
-    apiType: application.apiType ?? DEFAULT_API_TYPE,
-    voiceUrl: application.voiceUrl ?? null,
-    messagingUrl: application.messagingUrl ?? null,
-    environmentId: application.environmentId ?? DEVELOPMENT_ENVIRONMENT,
-  };
+/** The content of a new application, with defaults. */
+export function contentOf({ platform, ...fields }: NewApplication): NewContent {
+  const { apiType = platform ?? DEFAULT_API_TYPE } = fields;
+  return { environmentId: DEVELOPMENT_ENVIRONMENT, ...fields, apiType };
 }
 
-type Urls = Pick<ApplicationContent, 'voiceUrl' | 'messagingUrl'>;
+type Urls = Pick<ApplicationFields, 'voiceUrl' | 'messagingUrl'>;
 
 /** Specification, 2.1, rule 1: every application has a URL, also after an update. */
-export function missingUrlFaults(urls: Urls, revision: Partial<Urls> = {}): FieldFault[] {
-  const { voiceUrl = urls.voiceUrl, messagingUrl = urls.messagingUrl } = revision;
-  if (voiceUrl !== null || messagingUrl !== null) return [];
+export function missingUrlFaults(stored: Urls, revision: Urls = {}): FieldFault[] {
+  const { voiceUrl, messagingUrl } = { ...stored, ...revision };
+  if ((voiceUrl ?? messagingUrl ?? null) !== null) return [];
   return [
     { field: 'voiceUrl', code: 'required', message: 'voiceUrl or messagingUrl is required.' },
   ];
 }
-
-/** A path, or a URL with scheme and host; a trailing slash is ignored. */
-const ADDRESS =
-  /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/\s?#]+)?(?:\/[^\s?#]*)?\/v1\/environments\/(\d+)\/?$/;
-const NUMBER = /^\d+$/;
-
-/**
- * The id in a reference to an environment: a number, or an absolute URL or path that ends in
- * `/v1/environments/<id>`, with any host and prefix. Undefined for any other text.
- */
-export function environmentIdOf(reference: unknown): string | undefined {
-  if (typeof reference === 'number') {
-    // Beyond 2^53, parsing has lost digits.
-    return Number.isSafeInteger(reference) && reference >= 0 ? String(reference) : undefined;
-  }
-  if (typeof reference !== 'string' || !isStorable(reference)) return undefined;
-  return NUMBER.test(reference) ? reference : ADDRESS.exec(reference)?.[1];
-}
-
-/** A reference to an environment in a request. */
-export const environmentReference = typed('must be a number or a string', isStringOrNumber, {
-  type: 'string',
-}).and(
-  'format',
-  'must be the address or the id of an environment',
-  (value) => environmentIdOf(value) !== undefined,
-  { description: INTEGER_TOO, pattern: '^(?:[0-9]+|\\S*/v1/environments/[0-9]+/?)$' },
-);

@@ -2,7 +2,7 @@ import { EnvironmentsService } from '#libs/identity/domain';
 import type { Page } from '#libs/kernel';
 import { FakeEnvironmentsRepository } from '../../../identity/src/domain/repositories.fake.js';
 import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
-import { Application, type ApplicationContent } from './application.js';
+import { Application, type ApplicationContent, type NewContent } from './application.js';
 import {
   ApplicationImports,
   ApplicationsRepository,
@@ -30,10 +30,11 @@ export class FakeApplicationsRepository extends ApplicationsRepository {
     return Promise.resolve(later.slice(0, limit));
   }
 
-  override add(accountId: string, content: ApplicationContent): Promise<string> {
+  override add(accountId: string, content: NewContent): Promise<string> {
     const id = String(this.all.length + 1);
     const now = new Date();
-    const row = { id, userId: accountId, ...content, partition: null, version: 1 };
+    const nulls = { voiceUrl: null, messagingUrl: null, partition: null };
+    const row = { id, userId: accountId, ...nulls, ...content, version: 1 };
     const times = { createdAt: now, updatedAt: now, deletedAt: null };
     this.all.push(Object.assign(new Application(), row, times));
     return Promise.resolve(id);

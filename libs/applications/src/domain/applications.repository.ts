@@ -1,5 +1,5 @@
 import type { Page } from '#libs/kernel';
-import type { Application, ApplicationContent } from './application.js';
+import type { Application, ApplicationContent, NewContent } from './application.js';
 
 /** Stores applications. No method finds deleted ones. */
 export abstract class ApplicationsRepository {
@@ -14,7 +14,7 @@ export abstract class ApplicationsRepository {
   abstract list(accountId: string, page: Page): Promise<Application[]>;
 
   /** @returns the id */
-  abstract add(accountId: string, content: ApplicationContent): Promise<string>;
+  abstract add(accountId: string, content: NewContent): Promise<string>;
 
   /** Stores new values and increments the version. */
   abstract revise(id: string, revision: Partial<ApplicationContent>): Promise<void>;
@@ -23,7 +23,7 @@ export abstract class ApplicationsRepository {
 }
 
 /** An application from before environments existed, imported with the command line. */
-export interface ImportedApplication extends ApplicationContent {
+export interface ImportedApplication extends NewContent {
   /** Keeps a customer's addresses valid; by default the next free id. */
   id?: string;
   userId: string;

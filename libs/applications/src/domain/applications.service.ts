@@ -174,7 +174,7 @@ export class ApplicationsService {
       ...(accounts.has(userId)
         ? []
         : [recordFault(index, 'userId', 'unknown_reference', 'names no account')]),
-      ...(environmentId !== null && unknownEnvironments.has(environmentId)
+      ...(environmentId != null && unknownEnvironments.has(environmentId)
         ? [recordFault(index, 'environment', 'unknown_reference', UNKNOWN_ENVIRONMENT)]
         : []),
     ]);

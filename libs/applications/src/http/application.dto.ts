@@ -1,87 +1,13 @@
-import { computed, Field, Is, schema, viewOf } from '#libs/http';
-import { httpUrl } from '#libs/kernel';
-import {
-  API_TYPES,
-  apiTypeOf,
-  apiTypeValidator,
-  type Application,
-  type ApplicationChanges,
-  DEFAULT_API_TYPE,
-  environmentIdOf,
-  environmentReference,
-  nameValidator,
-  type NewApplication,
-} from '../domain/application.js';
-
-/** `PUT /v1/applications/:id` */
-export class UpdateApplicationDto {
-  @Field({ required: true, trim: true, about: 'The name; it need not be unique.', example: 'Shop' })
-  @Is(nameValidator)
-  name?: string;
-
-  @Field({
-    requiredUnless: 'messagingUrl',
-    clearable: true,
-    about: 'The URL that handles its voice calls.',
-    example: 'https://shop.example.com/voice',
-  })
-  @Is(httpUrl())
-  voiceUrl?: string | null;
-
-  @Field({
-    clearable: true,
-    about: 'The URL that handles its messages (SMS).',
-    example: 'https://shop.example.com/sms',
-  })
-  @Is(httpUrl())
-  messagingUrl?: string | null;
-
-  @Field({
-    about: 'The environment that it runs in; by default, development.',
-    example: 'https://api.example.com/v1/environments/2',
-  })
-  @Is(environmentReference)
-  environment?: string | number;
-
-  @Field({
-    about: `The kind of API that controls the application. By default ${DEFAULT_API_TYPE}.`,
-    example: 'webapi',
-  })
-  @Is(apiTypeValidator)
-  apiType?: string;
-
-  @Field({
-    about: 'Another name for `apiType`.',
-    aboutChange: 'If both are given, the one that differs from the stored value counts.',
-    example: 'webapi',
-  })
-  @Is(apiTypeValidator, {
-    onlyNew: true,
-    code: 'conflict',
-    says: 'must equal apiType when both are given',
-    holds: (platform, { dto: { apiType } }) =>
-      typeof apiType !== 'string' || apiTypeOf(platform) === apiTypeOf(apiType),
-  })
-  platform?: string;
-}
+import { computed, schema, viewOf } from '#libs/http';
+import { API_TYPES, type Application, ApplicationFields } from '../domain/application.js';
 
 /** `POST /v1/applications` */
-export class CreateApplicationDto extends UpdateApplicationDto {
+export class CreateApplicationDto extends ApplicationFields {
   declare name: string;
 }
 
-/** What a body of POST asks for. */
-export function newApplicationOf(body: CreateApplicationDto): NewApplication {
-  const { platform, ...changes } = changesOf(body);
-  return { ...changes, name: body.name, apiType: changes.apiType ?? platform };
-}
-
-/** What a body of PUT asks for. */
-export function changesOf(body: UpdateApplicationDto): ApplicationChanges {
-  const { environment, apiType, platform, ...fields } = body;
-  const types = { apiType: apiTypeOf(apiType), platform: apiTypeOf(platform) };
-  return { ...fields, environmentId: environmentIdOf(environment), ...types };
-}
+/** `PUT /v1/applications/:id` */
+export class UpdateApplicationDto extends ApplicationFields {}
 
 const { optional } = schema;
 

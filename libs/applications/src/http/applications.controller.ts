@@ -25,13 +25,7 @@ import {
 } from '#libs/identity/http';
 import type { Actor } from '#libs/kernel';
 import { ApplicationsService } from '../domain/applications.service.js';
-import {
-  ApplicationView,
-  changesOf,
-  CreateApplicationDto,
-  newApplicationOf,
-  UpdateApplicationDto,
-} from './application.dto.js';
+import { ApplicationView, CreateApplicationDto, UpdateApplicationDto } from './application.dto.js';
 
 const LIST = { ...ACCOUNT_READ, page: OPTIONAL_PAGE };
 
@@ -77,11 +71,8 @@ export class ApplicationsController {
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
-    return once(
-      async () =>
-        href('applications', await this.applications.create(userId, newApplicationOf(body))),
-      { hasVersion: true },
-    );
+    const create = () => this.applications.create(userId, body);
+    return once(async () => href('applications', await create()), { hasVersion: true });
   }
 
   @Put(':id')
@@ -92,7 +83,7 @@ export class ApplicationsController {
     @IfMatch() check: VersionCheck,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
-    const version = await this.applications.update(userId, id, changesOf(body), check);
+    const version = await this.applications.update(userId, id, body, check);
     return answer({ href: href('applications', id) }, { version });
   }
 

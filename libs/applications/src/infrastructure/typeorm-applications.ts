@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import type { Page } from '#libs/kernel';
 import { statement, TypeOrmTransactions } from '#libs/runtime';
-import { Application, type ApplicationContent } from '../domain/application.js';
+import { Application, type ApplicationContent, type NewContent } from '../domain/application.js';
 import {
   ApplicationImports,
   ApplicationsRepository,
@@ -33,7 +33,7 @@ export class TypeOrmApplicationsRepository implements ApplicationsRepository {
     return this.transactions.page(Application, page, { userId: accountId, deletedAt: IsNull() });
   }
 
-  async add(accountId: string, content: ApplicationContent): Promise<string> {
+  async add(accountId: string, content: NewContent): Promise<string> {
     const row = { userId: accountId, ...content };
     const { identifiers } = await this.transactions.use((manager) =>
       manager.insert(Application, row),

@@ -1,4 +1,4 @@
-import { type FieldDescription, fieldsOf, takesEmptyArray } from '../field.js';
+import { type FieldDescription, fieldsOf } from '#libs/kernel';
 import {
   EMPTY_ARRAY,
   named,
@@ -18,14 +18,12 @@ import {
 export function bodySchemaOf(dto: new () => object, isNew: boolean): Schema {
   const known = schemas.get(dto);
   if (known) return known;
-  const fields = [...fieldsOf(dto)].sort(([a], [b]) => a.localeCompare(b));
-  const required = fields.filter(([, field]) => isNew && field.required).map(([name]) => name);
+  const fields = [...fieldsOf(dto)].sort((a, b) => a.name.localeCompare(b.name));
+  const required = fields.filter((field) => isNew && field.required).map(({ name }) => name);
   const schema = named(dto.name.replace(/Dto$/, ''), {
     type: 'object',
     ...(isNew && { description: NULL_IS_ABSENT }),
-    properties: Object.fromEntries(
-      fields.map(([name, field]) => [name, fieldSchema(field, isNew)]),
-    ),
+    properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field, isNew)])),
     ...(required.length > 0 && { required }),
   });
   schemas.set(dto, schema);
@@ -35,8 +33,8 @@ export function bodySchemaOf(dto: new () => object, isNew: boolean): Schema {
 const schemas = new Map<object, Schema>();
 
 function fieldSchema(field: FieldDescription, isNew: boolean): Schema {
-  const { schema, about = '' } = field;
-  const wording = isNew ? [...field.wordingNew, ...field.wording] : field.wording;
+  const { about = '' } = field;
+  const { schema, wording } = field.validator;
   const isNamed = nameOf(schema) !== undefined;
   const description = [
     about,
@@ -48,20 +46,25 @@ function fieldSchema(field: FieldDescription, isNew: boolean): Schema {
     isNew && field.requiredUnless !== undefined
       ? `Either this or \`${field.requiredUnless}\` is required.`
       : '',
-    field.clearable === true && !isNew ? '`null` clears it.' : '',
+    field.clearsTo !== undefined && !isNew ? '`null` clears it.' : '',
   ];
   const shown = {
     description: description.filter((part) => part !== '').join(' '),
     ...(field.example !== undefined && { examples: [field.example] }),
   };
   if (isNamed) return use(schema, shown);
-  const isNullable = isNew ? field.required !== true : field.clearable === true;
+  const isNullable = isNew ? field.required !== true : field.clearsTo !== undefined;
   return {
     // An enumeration with null among its values is what generators trip over.
     ...(isNullable && !schema.enum ? nullable(schema) : schema),
     ...shown,
     ...(field.default !== undefined && { default: field.default }),
   };
+}
+
+/** Whether a member must be an object, as which an empty array counts. */
+export function takesEmptyArray({ validator }: FieldDescription): boolean {
+  return validator.schema.type === 'object';
 }
 
 function sentence(words: string): string {

@@ -1,4 +1,4 @@
-import { parseTime, time, ValidationError } from '#libs/kernel';
+import { parseTime, type Problem, refuse, time } from '#libs/kernel';
 
 /** A password of a user. A user may have several, so that old and new ones can overlap. */
 export class Credential {
@@ -14,7 +14,7 @@ export class Credential {
   lastUsedAt!: Date | null;
 }
 
-const EXPIRY_RULE = 'must be in the future';
+const NO_EXPIRY: Problem = { code: 'range', says: 'must be in the future' };
 
 /** Whether a credential may expire at this time. */
 function isExpiry(time: Date): boolean {
@@ -28,12 +28,11 @@ export function isExpired({ expiresAt }: { expiresAt: Date | null }): boolean {
 
 /** @throws ValidationError unless a credential may expire at this time */
 export function requireExpiry(time: Date): void {
-  if (isExpiry(time)) return;
-  throw ValidationError.of('expiresAt', 'range', `expiresAt ${EXPIRY_RULE}.`);
+  refuse('expiresAt', isExpiry(time) ? undefined : NO_EXPIRY);
 }
 
 /** When a credential expires, in a request. */
-export const expiryValidator = time().and('range', EXPIRY_RULE, (value) =>
+export const expiryValidator = time().and(NO_EXPIRY.code, NO_EXPIRY.says, (value) =>
   isExpiry(parseTime(value)!),
 );
 

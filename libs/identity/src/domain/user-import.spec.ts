@@ -8,9 +8,9 @@ it.each([
   ['2016-01-31T12:00+05:30', '2016-01-31T06:30:00.000Z'],
   ['2016-01-31T23:59:59.999-01:00', '2016-02-01T00:59:59.999Z'],
 ])('reads the time %s', (text, time) => {
-  const { users, faults } = read(text);
+  const { records, faults } = read(text);
   expect(faults).toEqual([]);
-  expect(users[0]!.joinDate!.toISOString()).toBe(time);
+  expect(records[0]!.joinDate!.toISOString()).toBe(time);
 });
 
 it.each([

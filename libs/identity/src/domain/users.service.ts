@@ -86,8 +86,8 @@ export class UsersService {
    * @returns imports all of them or none, and returns their number
    * @throws ValidationError whose faults contain a JSON Pointer, such as `/3/username`; so does the import
    */
-  async prepareImport(records: unknown): Promise<() => Promise<number>> {
-    const { users, faults } = readUsers(records);
+  async prepareImport(file: unknown): Promise<() => Promise<number>> {
+    const { records: users, faults } = readUsers(file);
     if (faults.length > 0) throw new ValidationError(faults);
     const prepared: PreparedUser[] = [];
     // One after the other, because the hasher refuses too many at once.

@@ -10,7 +10,7 @@ import {
   QueryOf,
   shown,
 } from '#libs/http';
-import { numericIdOf, type Page } from '#libs/kernel';
+import type { Page } from '#libs/kernel';
 import { EnvironmentsService } from '../domain/environments.service.js';
 import { ActAsUser } from './current-user.js';
 import { CreateEnvironmentDto, EnvironmentView } from './environments.dto.js';
@@ -36,12 +36,10 @@ export class EnvironmentsController {
   @HttpCode(200)
   @PlatformOnly()
   async create(
-    @JsonBody(CreateEnvironmentDto) { id: chosen, ...fields }: CreateEnvironmentDto,
+    @JsonBody(CreateEnvironmentDto) environment: CreateEnvironmentDto,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
-    const id = numericIdOf(chosen);
-    const { name, type, billable } = fields;
-    const created = await this.environments.create({ name, type, billable, ...(id && { id }) });
+    const created = await this.environments.create(environment);
     const address = href('environments', created.id);
     return answer({ href: address, id: created.id }, { location: address });
   }

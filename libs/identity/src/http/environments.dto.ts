@@ -1,29 +1,23 @@
-import { computed, Field, Is, schema, viewOf } from '#libs/http';
-import { flag, label, numericId, oneOf } from '#libs/kernel';
+import { computed, schema, viewOf } from '#libs/http';
+import { Field, flag, IdField, label, oneOf } from '#libs/kernel';
 import {
   type Environment,
   ENVIRONMENT_TYPES,
   type EnvironmentType,
 } from '../domain/environments.service.js';
 
-const NAME_MAX = 255;
-
 /** The body of `POST /v1/environments`. */
 export class CreateEnvironmentDto {
-  @Field({ about: 'An id of your choice; by default the next free one.', example: '70' })
-  @Is(numericId())
-  id?: string | number;
+  @IdField({ about: 'An id of your choice; by default the next free one.', example: '70' })
+  id?: string;
 
-  @Field({ required: true, trim: true, about: 'The name.', example: 'Partner tests' })
-  @Is(label(NAME_MAX))
+  @Field(label(255), { required: true, trim: true, about: 'The name.', example: 'Partner tests' })
   name!: string;
 
-  @Field({ required: true, about: 'The purpose.', example: 'special' })
-  @Is(oneOf(ENVIRONMENT_TYPES))
+  @Field(oneOf(ENVIRONMENT_TYPES), { required: true, about: 'The purpose.', example: 'special' })
   type!: EnvironmentType;
 
-  @Field({ required: true, about: 'Whether its applications are billed.', example: false })
-  @Is(flag())
+  @Field(flag(), { required: true, about: 'Whether its applications are billed.', example: false })
   billable!: boolean;
 }
 

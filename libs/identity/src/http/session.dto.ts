@@ -1,16 +1,14 @@
-import { computed, Field, Is, schema, viewOf } from '#libs/http';
-import { string } from '#libs/kernel';
+import { computed, schema, viewOf } from '#libs/http';
+import { Field, string } from '#libs/kernel';
 import type { Session } from '../domain/sessions.service.js';
 import { ROLES } from '../domain/user.js';
 
 /** The body of `POST /v1/session`. */
 export class LoginDto {
-  @Field({ required: true, about: 'The username.', example: 'demo' })
-  @Is(string())
+  @Field(string(), { required: true, about: 'The username.', example: 'demo' })
   username!: string;
 
-  @Field({ required: true, about: 'The password.', example: 'demo-secret' })
-  @Is(string())
+  @Field(string(), { required: true, about: 'The password.', example: 'demo-secret' })
   password!: string;
 }
 

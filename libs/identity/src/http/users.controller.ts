@@ -12,7 +12,7 @@ import {
   QueryOf,
   shown,
 } from '#libs/http';
-import { type Page, parseTime } from '#libs/kernel';
+import type { Page } from '#libs/kernel';
 import type { Principal } from '../domain/logins.js';
 import { UsersService } from '../domain/users.service.js';
 import { ActAsUser, CurrentUser } from './current-user.js';
@@ -49,10 +49,10 @@ export class UsersController {
   @HttpCode(200)
   @PlatformOnly()
   async create(
-    @JsonBody(CreateUserDto) { username, role = 'account', password }: CreateUserDto,
+    @JsonBody(CreateUserDto) body: CreateUserDto,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
-    const { user, ...made } = await this.users.create({ username, role, password });
+    const { user, ...made } = await this.users.create(body);
     const address = href('users', user.id);
     return answer({ href: address, id: Number(user.id), ...made }, { location: address });
   }
@@ -85,13 +85,10 @@ export class UsersController {
   @PlatformOnly()
   async addCredential(
     @Param('user') name: string,
-    @JsonBody(CreateCredentialDto) { password, expiresAt }: CreateCredentialDto,
+    @JsonBody(CreateCredentialDto) body: CreateCredentialDto,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
-    const { credential, ...made } = await this.users.addCredential(name, {
-      password,
-      expiresAt: expiresAt === undefined ? undefined : parseTime(expiresAt),
-    });
+    const { credential, ...made } = await this.users.addCredential(name, body);
     const address = credentialHref(credential, href);
     return answer({ href: address, id: credential.id, ...made }, { location: address });
   }

@@ -1,5 +1,5 @@
-import { computed, Field, type HrefBuilder, Is, schema, viewOf } from '#libs/http';
-import { oneOf } from '#libs/kernel';
+import { computed, type HrefBuilder, schema, viewOf } from '#libs/http';
+import { Field, oneOf, parseTime } from '#libs/kernel';
 import { type Credential, expiryValidator } from '../domain/credential.js';
 import {
   passwordValidator,
@@ -18,38 +18,33 @@ const PASSWORD = {
 
 /** The body of `POST /v1/users`. */
 export class CreateUserDto {
-  @Field({ required: true, about: 'Unique.', example: 'partner.one' })
-  @Is(usernameValidator)
+  @Field(usernameValidator, { required: true, about: 'Unique.', example: 'partner.one' })
   username!: string;
 
-  @Field({ about: 'The role.', example: 'account', default: 'account' })
-  @Is(oneOf(ROLES))
-  role?: Role;
+  @Field(oneOf(ROLES), { about: 'The role.', example: 'account', default: 'account' })
+  role!: Role;
 
-  @Field(PASSWORD)
-  @Is(passwordValidator)
+  @Field(passwordValidator, PASSWORD)
   password?: string;
 }
 
 /** The body of `PUT /v1/users/:id`. */
 export class UpdateUserDto {
-  @Field({ about: "A locked user's credentials are refused.", example: 'locked' })
-  @Is(oneOf(STATUSES))
+  @Field(oneOf(STATUSES), { about: "A locked user's credentials are refused.", example: 'locked' })
   status?: Status;
 }
 
 /** The body of `POST /v1/users/:id/credentials`. */
 export class CreateCredentialDto {
-  @Field(PASSWORD)
-  @Is(passwordValidator)
+  @Field(passwordValidator, PASSWORD)
   password?: string;
 
-  @Field({
+  @Field(expiryValidator, {
     about: 'When the credential expires; by default never.',
     example: '2099-12-31T23:59:59.000Z',
+    read: parseTime,
   })
-  @Is(expiryValidator)
-  expiresAt?: string;
+  expiresAt?: Date;
 }
 
 const { optional } = schema;

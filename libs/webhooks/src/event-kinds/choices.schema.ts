@@ -22,9 +22,6 @@ export const resourceValidator = oneOf([...RESOURCES, ALL_RESOURCES]);
 export const eventKind = (description: string) =>
   schema.use(EventKindSchema, { description, examples: ['cdrCreated'] });
 
-export const resource = (description: string) =>
-  schema.use(ResourceSchema, { description, examples: ['call'] });
-
 /** No choice of its own: some generated clients would rename the constants of {@link ResourceSchema}. */
 export const resourceOrAll = (description: string) =>
   schema.text(

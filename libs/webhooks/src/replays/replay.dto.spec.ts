@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { validDto } from '#libs/http';
 import { ValidationError } from '#libs/kernel';
-import type { Config } from '#libs/runtime';
 import { RedeliverRequestDto, ReplayRequestDto, SendRequestDto } from './replay.dto.js';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
@@ -11,7 +10,7 @@ beforeAll(() => void vi.useFakeTimers({ now: NOW, toFake: ['Date'] }));
 afterAll(() => void vi.useRealTimers());
 
 const readAs = <Dto extends object>(dto: new () => Dto, value: Record<string, unknown>) =>
-  validDto(dto, value, true, {} as Config);
+  validDto(dto, value, true);
 const read = (value: Record<string, unknown>) => readAs(ReplayRequestDto, value);
 
 function faultsIn(

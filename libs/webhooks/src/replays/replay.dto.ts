@@ -1,12 +1,12 @@
-import { applyDecorators } from '@nestjs/common';
-import { Field, given, Is } from '#libs/http';
+import { given } from '#libs/http';
 import {
+  Field,
   flag,
+  IdField,
   listOf,
-  numericId,
-  numericIdOf,
   oneOf,
   parseTime,
+  type Problem,
   time,
   TIME_RULE,
   type Validator,
@@ -30,42 +30,31 @@ const DRY_RUN = { about: 'Only counts, and sends nothing.', default: false, exam
 /** Without words for a validator whose schema says it all. */
 const wordless = (validator: Validator): Validator => ({ ...validator, wording: [] });
 
-/** Undefined for what is not a time. */
-const timeOf = (value: unknown) => (typeof value === 'string' ? parseTime(value) : undefined);
-
-function isBefore(time: Date | undefined, other: Date | undefined): boolean {
-  return !time || !other || time < other;
-}
+const PAST = time().and('range', 'must be in the past', (value) => parseTime(value)! < new Date());
+const TOO_EARLY: Problem = { code: 'range', says: 'must be later than since' };
 
 /** Where a time range begins that something is done for. */
 export const IsSince = (about: string) =>
-  applyDecorators(
-    Field({
-      required: true,
-      about: `${about} It must be in the past, and ${TIME_RULE}.`,
-      example: '2026-01-31T12:00:00.000Z',
-    }),
-    Is(time().and('range', 'must be in the past', (value) => parseTime(value)! < new Date())),
-  );
+  Field(PAST, {
+    required: true,
+    read: parseTime,
+    about: `${about} It must be in the past, and ${TIME_RULE}.`,
+    example: '2026-01-31T12:00:00.000Z',
+  });
 
 /** Where it ends. */
 export const IsUntil = ({ about, required = false }: { about: string; required?: boolean }) =>
-  applyDecorators(
-    Field({
+  Field(
+    time(),
+    {
       required,
+      read: parseTime,
       about: `${about} It must be later than since, and ${TIME_RULE}.`,
       example: '2026-01-31T12:00:00.000Z',
-    }),
-    Is(time(), {
-      code: 'range',
-      says: 'must be later than since',
-      holds: (value, { dto: { since } }) => isBefore(timeOf(since), timeOf(value)),
-    }),
+    },
+    (until, { read: { since } }) =>
+      since instanceof Date && parseTime(until)! <= since ? TOO_EARLY : undefined,
   );
-
-function rangeOf(dto: { since: string; until?: string }): Pick<ReplayFilter, 'since' | 'until'> {
-  return { since: parseTime(dto.since)!, ...given({ until: timeOf(dto.until) }) };
-}
 
 const MADE = {
   since: 'The start of the time range in which deliveries were created, inclusive.',
@@ -75,35 +64,22 @@ const MADE = {
 /** Filters of the list of deliveries that select nothing to send. If they were ignored, more would be sent than was meant. */
 const LIST_FILTERS = ['contains', 'producerId', 'accountId'];
 
+const HAS_NO_STATE: Problem = {
+  code: 'conflict',
+  says: 'must not be given with missed, because missed events have no delivery',
+};
+
 /** `POST /v1/webhooks/:id/replay` */
 export class ReplayRequestDto {
   static readonly refused = ['state', 'event', 'applicationId', 'status', ...LIST_FILTERS];
 
   @IsSince(MADE.since)
-  since!: string;
+  since!: Date;
 
   @IsUntil({ about: MADE.until })
-  until?: string;
+  until?: Date;
 
-  @Field({
-    about: 'Only deliveries in one of these states.',
-    default: BY_DEFAULT,
-    example: ['exhausted'],
-  })
-  @Is(
-    listOf(oneOf(REPLAYABLE_STATES, ReplayableStateSchema), {
-      min: 1,
-      max: REPLAYABLE_STATES.length,
-    }),
-    {
-      code: 'conflict',
-      says: 'must not be given with missed, because missed events have no delivery',
-      holds: (_, { dto: { missed } }) => missed !== true,
-    },
-  )
-  states?: ReplayableState[];
-
-  @Field({
+  @Field(flag(), {
     about:
       'Sends events instead of deliveries: those that match the present subscription, and were not delivered to it. ' +
       'They are sent for the first time, so without the header `webhook-replayed`. `since` and `until` apply to the ' +
@@ -111,17 +87,30 @@ export class ReplayRequestDto {
     default: false,
     example: false,
   })
-  @Is(flag())
-  missed?: boolean;
+  missed!: boolean;
 
-  @Field(DRY_RUN)
-  @Is(flag())
-  dryRun?: boolean;
+  @Field(
+    listOf(oneOf(REPLAYABLE_STATES, ReplayableStateSchema), {
+      min: 1,
+      max: REPLAYABLE_STATES.length,
+    }),
+    {
+      about: `Only deliveries in one of these states. It ${HAS_NO_STATE.says}.`,
+      default: BY_DEFAULT,
+      example: ['exhausted'],
+    },
+    (_, { read: { missed } }) => (missed === true ? HAS_NO_STATE : undefined),
+  )
+  states!: readonly ReplayableState[];
+
+  @Field(flag(), DRY_RUN)
+  dryRun!: boolean;
 
   filter(webhookId: string): ReplayFilter {
-    const range = { webhookId, ...rangeOf(this) };
-    if (this.missed === true) return { ...range, states: [], missed: true };
-    return { ...range, states: [...new Set(this.states ?? BY_DEFAULT)] };
+    const { since, until, missed, states } = this;
+    const range = { webhookId, since, ...(until && { until }) };
+    if (missed) return { ...range, states: [], missed };
+    return { ...range, states: [...new Set(states)] };
   }
 }
 
@@ -136,52 +125,48 @@ function selection<State extends SendableState>(of: {
     static readonly refused = LIST_FILTERS;
 
     /** Declared by each DTO, because its faults come first. */
-    abstract since: string;
+    abstract since: Date;
 
     @IsUntil({ about: MADE.until })
-    until?: string;
+    until?: Date;
 
-    @Field({ about: of.about, example: of.example })
-    @Is(wordless(of.states))
+    @Field(wordless(of.states), { about: of.about, example: of.example })
     state?: State;
 
-    @Field({ about: 'Only deliveries of events of this kind.', example: 'cdrCreated' })
-    @Is(wordless(oneOf(EVENT_KINDS, EventKindSchema)))
+    @Field(wordless(oneOf(EVENT_KINDS, EventKindSchema)), {
+      about: 'Only deliveries of events of this kind.',
+      example: 'cdrCreated',
+    })
     event?: EventKind;
 
-    @Field({
+    @IdField({
       about:
         'Only deliveries to this subscription; by default to all of the account. Deliveries to subscriptions that are off ' +
         'or deleted are left out.',
       example: '4711',
     })
-    @Is(numericId())
-    webhookId?: string | number;
+    webhookId?: string;
 
-    @Field({ about: 'Only deliveries of events of this application.', example: '5080983' })
-    @Is(numericId())
-    applicationId?: string | number;
+    @IdField({ about: 'Only deliveries of events of this application.', example: '5080983' })
+    applicationId?: string;
 
-    @Field({
+    @Field(wordless(RESULT), {
       about:
         'Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an error, ' +
         'or `failed` for all but 2xx.',
       example: '5xx',
     })
-    @Is(wordless(RESULT))
     status?: string;
 
-    @Field(DRY_RUN)
-    @Is(flag())
-    dryRun?: boolean;
+    @Field(flag(), DRY_RUN)
+    dryRun!: boolean;
 
     filter(): ReplayFilter {
-      const { state, event, status } = this;
-      const [webhookId, applicationId] = [this.webhookId, this.applicationId].map(numericIdOf);
+      const { since, until, state, event, webhookId, applicationId, status } = this;
       return {
-        ...rangeOf(this),
+        since,
         states: state === undefined ? of.byDefault : [state],
-        ...given({ event, webhookId, applicationId, status }),
+        ...given({ until, event, webhookId, applicationId, status }),
       };
     }
   }
@@ -196,7 +181,7 @@ export class RedeliverRequestDto extends selection({
   example: 'exhausted',
 }) {
   @IsSince(MADE.since)
-  since!: string;
+  since!: Date;
 }
 
 /** `POST /v1/deliveries/send` */
@@ -209,5 +194,5 @@ export class SendRequestDto extends selection({
   example: 'pending',
 }) {
   @IsSince(MADE.since)
-  since!: string;
+  since!: Date;
 }

@@ -4,12 +4,13 @@ import {
   inside,
   integer,
   listOf,
+  objectText,
   type Problem,
   string,
-  typed,
   type Validator,
   validatorOf,
 } from '#libs/kernel';
+import { Filter } from '../event-kinds/domain/filter.js';
 import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from './domain/webhook.js';
 import { MASK } from './domain/target-url.js';
 import {
@@ -85,8 +86,8 @@ function givenNames(given: Partial<Record<keyof RetryPolicy, unknown>>): (keyof 
 
 /** A filter in a request body; `filterValidator` has its rules. */
 export const FILTER = {
-  clearable: true,
   raw: true,
+  read: (json: string) => Filter.of(json),
   about:
     "Which of these events it is for: conditions on the event's `data`. All of them must hold. There are at most 10 members. " +
     'The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\\.` is a dot in a name. A ' +
@@ -119,7 +120,7 @@ export const GivenHeaders = validatorOf<Headers>(HEADERS.schema, (given, isNew =
     return inside(name, [
       ...nameProblems(name, isRepeated),
       ...HEADER.check(value),
-      ...(isNew && value === MASK ? [MASKED] : []),
+      ...(isNew && value === MASK ? [MASKED_HEADER] : []),
     ]);
   });
 });
@@ -142,8 +143,6 @@ const TOO_LONG: Problem = {
   says: `must have names of at most ${MAX_HEADER_NAME} characters`,
 };
 
-const MASKED: Problem = { code: 'format', says: MASKED_HEADER };
-
 const HEADER = string()
   .and(
     'length',
@@ -163,13 +162,4 @@ function nameProblems(name: string, isRepeated: boolean): Problem[] {
 
 const MAX_PAYLOAD_BYTES = 16 << 10;
 
-/** The JSON text of a member. */
-export const payload = typed(
-  'must be a JSON object',
-  (json): json is string => typeof json === 'string' && json.startsWith('{'),
-  { type: 'object', additionalProperties: {} },
-).and(
-  'length',
-  `must have at most ${MAX_PAYLOAD_BYTES} bytes of JSON text`,
-  (json) => Buffer.byteLength(json) <= MAX_PAYLOAD_BYTES,
-);
+export const payload = objectText(MAX_PAYLOAD_BYTES, { additionalProperties: {} });

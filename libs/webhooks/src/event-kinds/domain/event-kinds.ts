@@ -1,4 +1,4 @@
-import { ValidationError } from '#libs/kernel';
+import { refuse } from '#libs/kernel';
 
 /** The event kinds that the platform reports (specification, section 6). */
 export const REPORTED_KINDS = ['smsdlr', 'cdrCreated', 'cdrRated'] as const;
@@ -45,8 +45,8 @@ export function refuseNarrowNotice(
   blamed: 'event' | 'resource',
 ): void {
   if (!isNoticeKind(event) || resource === ALL_RESOURCES) return;
-  const message = `${blamed} conflicts: the resource of a subscription to ${event} must be ${ALL_RESOURCES}.`;
-  throw ValidationError.of(blamed, 'conflict', message);
+  const says = `conflicts: the resource of a subscription to ${event} must be ${ALL_RESOURCES}`;
+  refuse(blamed, { code: 'conflict', says });
 }
 
 /** No list that somebody means is longer, whatever it repeats, in characters. */

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import {
   inside,
   isStorable,
+  objectText,
   type Problem,
   rawElements,
   rawMembers,
   type Steps,
-  typed,
   type Validator,
   validatorOf,
 } from '#libs/kernel';
@@ -92,20 +92,11 @@ const isValid = (): never => {
   throw new Error('a stored filter is not valid');
 };
 
-const TEXT = typed(
-  'must be a JSON object',
-  (json): json is string => typeof json === 'string' && json.startsWith('{'),
-  {
-    type: 'object',
-    maxProperties: MAX_MEMBERS,
-    propertyNames: { pattern: PATH_PATTERN },
-    additionalProperties: { description: CONDITION_RULES },
-  },
-).and(
-  'length',
-  `must have at most ${MAX_BYTES} bytes of JSON text`,
-  (json) => Buffer.byteLength(json) <= MAX_BYTES,
-);
+const TEXT = objectText(MAX_BYTES, {
+  maxProperties: MAX_MEMBERS,
+  propertyNames: { pattern: PATH_PATTERN },
+  additionalProperties: { description: CONDITION_RULES },
+});
 
 const TOO_MANY: Problem = { code: 'length', says: `must have at most ${MAX_MEMBERS} members` };
 const NO_PATH: Problem = { code: 'format', says: 'must not have a member with an empty name' };

@@ -55,8 +55,8 @@ it('reports every fault', () => {
   expect(faultsIn('{}')).toEqual([
     'event required',
     'resource required',
-    'data required',
     'applicationId required',
+    'data required',
   ]);
   expect(
     faultsIn(

@@ -1,27 +1,26 @@
-import { schema, unknownMembers } from '#libs/http';
+import { bodySchemaOf, schema, unknownMembers } from '#libs/http';
 import {
   anyObject,
   faultAt,
+  Field,
   type FieldFault,
-  INTEGER_TOO,
+  fieldsOf,
+  IdField,
   isEmptyArray,
   type JsonPart,
   type JsonReader,
-  numericId,
-  numericIdOf,
   oneOf,
   parseTime,
   type Problem,
+  readFields,
   storableText,
   time,
-  TIME_RULE,
-  type Validator,
   validatorOf,
 } from '#libs/kernel';
 import type { Refusal, ReportedEvent } from '../domain/event.js';
 import { ACCOUNT_HEADER } from './named-account.js';
 import { NOTICE_KINDS, REPORTED_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
-import { eventKind, resource } from '../../event-kinds/choices.schema.js';
+import { EventKindSchema, ResourceSchema } from '../../event-kinds/choices.schema.js';
 
 /** Limits of a reported event: characters of the producer's key, bytes of the text of `data`. */
 const MAX_PRODUCER_ID = 255;
@@ -30,28 +29,16 @@ const MAX_DATA_BYTES = 128 << 10;
 export const MAX_BATCH = 1_000;
 
 const NOTICES_ARE_OURS = 'only the service reports notices about subscriptions';
-const IS_REQUIRED: Problem = { code: 'required', says: 'is required' };
 const IS_BATCH: Problem = {
   code: 'not_allowed',
   says: 'is not a member of an event (POST /v1/events/batch takes several events)',
 };
 
-/** A member of an event. */
-interface Member {
-  schema: schema.Schema;
-  validator: Validator;
-  /** Returns its value, if that is not what was given. @param json the body */
-  read?: (given: never, json: JsonReader) => unknown;
-  isRequired?: true;
-}
-
-const ID = numericId();
-const PRODUCER_ID = storableText(MAX_PRODUCER_ID);
 const isNotice = (kind: string): boolean => (NOTICE_KINDS as readonly string[]).includes(kind);
 const REPORTED = oneOf(REPORTED_KINDS);
 
 /** A kind that the platform reports. Another problem tells of those that only the service uses. */
-const KIND = validatorOf<string>(REPORTED.schema, (given) =>
+const KIND = validatorOf<string>(EventKindSchema, (given) =>
   typeof given === 'string' && isNotice(given) ? [IS_OURS] : REPORTED.check(given),
 );
 const IS_OURS: Problem = {
@@ -59,7 +46,7 @@ const IS_OURS: Problem = {
   says: `must not be ${NOTICE_KINDS.join(', ')}: ${NOTICES_ARE_OURS}`,
 };
 
-const OBJECT = anyObject();
+const OBJECT = anyObject({ additionalProperties: {} });
 /** `data`, of which only the place in the body is known if it is an object. */
 const DATA = validatorOf<JsonPart | []>(OBJECT.schema, (given) =>
   isEmptyArray(given) ? [] : OBJECT.check(given),
@@ -70,84 +57,60 @@ const DATA = validatorOf<JsonPart | []>(OBJECT.schema, (given) =>
 );
 const lengthOf = ({ start, end }: JsonPart): number => end - start;
 
-/** An id: an integer or a string of digits. */
-function id(about: string, example: string): Member {
-  return {
-    schema: {
-      ...ID.schema,
-      description: `${about} It ${ID.wording.join('. It ')}. ${INTEGER_TOO}`,
-      examples: [example],
-    },
-    validator: ID,
-    read: numericIdOf,
-  };
+/** An event in a body. */
+class ReportedEventDto {
+  @Field(KIND, {
+    required: true,
+    about: `The kind of the event. ${NOTICE_KINDS.join(', ')} are refused: ${NOTICES_ARE_OURS}.`,
+    example: 'cdrCreated',
+  })
+  event!: ReportedEvent['event'];
+
+  @Field(oneOf(RESOURCES, ResourceSchema), {
+    required: true,
+    about: 'What it is about.',
+    example: 'call',
+  })
+  resource!: ReportedEvent['resource'];
+
+  @IdField({
+    requiredUnless: 'accountId',
+    about: 'The application to which it happened, even if that was deleted.',
+    example: '5080983',
+  })
+  applicationId?: string;
+
+  @IdField({
+    about:
+      'The account. If `applicationId` is given too, it must be the account of that application.',
+    example: '83346',
+  })
+  accountId?: string;
+
+  @Field(storableText(MAX_PRODUCER_ID), {
+    name: 'id',
+    about: "The producer's key, unique per account and `event`: a repeat delivers nothing.",
+    example: 'cdr-8c1f3a',
+  })
+  producerId?: string;
+
+  @Field(time(), {
+    read: parseTime,
+    about: 'When it happened; by default the time of acceptance.',
+    example: '2026-01-31T12:00:00.000Z',
+  })
+  occurredAt?: Date;
+
+  @Field(DATA, {
+    required: true,
+    about: 'What happened. It is delivered byte for byte as it was sent.',
+    example: { callId: '8c1f3a', duration: 33258 },
+  })
+  data!: JsonPart | [];
 }
 
-const MEMBERS = {
-  event: {
-    schema: eventKind(
-      `The kind of the event. ${NOTICE_KINDS.join(', ')} are refused: ${NOTICES_ARE_OURS}.`,
-    ),
-    validator: KIND,
-    isRequired: true,
-  },
-  resource: {
-    schema: resource('What it is about.'),
-    validator: oneOf(RESOURCES),
-    isRequired: true,
-  },
-  applicationId: id(
-    'The application to which it happened, even if that was deleted. Either this or `accountId` is required.',
-    '5080983',
-  ),
-  accountId: id(
-    'The account. If `applicationId` is given too, it must be the account of that application.',
-    '83346',
-  ),
-  id: {
-    schema: schema.text(
-      "The producer's key, unique per account and `event`: a repeat delivers nothing. It must not " +
-        'contain U+0000 or lone surrogates.',
-      'cdr-8c1f3a',
-      PRODUCER_ID.schema,
-    ),
-    validator: PRODUCER_ID,
-  },
-  occurredAt: {
-    schema: schema.time(`When it happened; by default the time of acceptance. It ${TIME_RULE}.`),
-    validator: time(),
-    read: parseTime,
-  },
-  data: {
-    schema: schema.anyObject(
-      'What happened. It is delivered byte for byte as it was sent. ' +
-        `It must have at most ${MAX_DATA_BYTES} bytes of text. ${schema.EMPTY_ARRAY}`,
-      { callId: '8c1f3a', duration: 33258 },
-    ),
-    validator: DATA,
-    read: (part: JsonPart | [], json) =>
-      isEmptyArray(part) ? '{}' : json.textOf(part as JsonPart),
-    isRequired: true,
-  },
-} satisfies Record<string, Member>;
-
-const entries = Object.entries<Member>(MEMBERS);
-
-/** An event in a body, for {@link readEvent}. */
-export const ReportedEventSchema = schema.named('ReportedEvent', {
-  type: 'object',
-  description: schema.NULL_IS_ABSENT,
-  properties: {
-    id: schema.nullable(MEMBERS.id.schema),
-    ...Object.fromEntries(
-      entries.map(([name, member]) => [
-        name,
-        member.isRequired ? member.schema : schema.nullable(member.schema),
-      ]),
-    ),
-  },
-  required: entries.flatMap(([name, { isRequired }]) => (isRequired ? [name] : [])),
-});
+/** The body of `POST /v1/events`. */
+export const ReportedEventSchema = bodySchemaOf(ReportedEventDto, true);
 
 /** The body of `POST /v1/events/batch`. */
 export const EventBatchSchema = schema.named('EventBatch', {
@@ -176,7 +139,7 @@ export type ReadEvent = { event: ReportedEvent } | { faults: FieldFault[] };
 /** No valid member is longer, but for `data`. In bytes. */
 const MAX_MEMBER_BYTES = 64 << 10;
 /** The members that matter: `events` belongs into a batch. */
-const KNOWN = new Set([...Object.keys(MEMBERS), 'events']);
+const KNOWN = new Set([...fieldsOf(ReportedEventDto).map(({ name }) => name), 'events']);
 
 /** Finds the members of the next event of a body. */
 export function* givenEvent(json: JsonReader): Generator<void, GivenEvent> {
@@ -201,8 +164,7 @@ export function givenMember(part: JsonPart, json: JsonReader): unknown {
 }
 
 /**
- * Checks a producer's event. Uses no DTO, because a batch may have a thousand events, and `data` is kept as
- * text. Treats null as absent.
+ * Checks a producer's event.
  * @param json the body
  * @param pointer where the event is in the body: empty, or `/events/<index>`
  * @param isStrict whether unknown members are faults
@@ -219,29 +181,20 @@ export function readEvent(
   }
   const givenAs = (name: string): unknown => {
     const part = parts.get(name);
-    return part && (givenMember(part, json) ?? undefined);
+    return part && givenMember(part, json);
   };
   if (!parts.has('event') && Array.isArray(givenAs('events'))) {
     return { faults: [faultOf(pointer, 'events', IS_BATCH)] };
   }
-  const event: Record<string, unknown> = {};
-  const faults: FieldFault[] = [];
-  for (const [name, { validator, read, isRequired }] of entries) {
-    const given = givenAs(name);
-    if (given === undefined && !isRequired) continue;
-    const [problem] = given === undefined ? [IS_REQUIRED] : validator.check(given);
-    if (problem) faults.push(faultOf(pointer, name, problem));
-    else event[name === 'id' ? 'producerId' : name] = read ? read(given as never, json) : given;
-  }
-  if ((givenAs('applicationId') ?? givenAs('accountId')) === undefined) {
-    faults.push(
-      faultOf(pointer, 'applicationId', { code: 'required', says: 'or accountId is required' }),
-    );
-  }
+  const { value, problems } = readFields(ReportedEventDto, givenAs);
+  const faults = problems.map(([name, problem]) => faultOf(pointer, name, problem));
   if (isStrict) {
     faults.push(...unknownMembers(Object.fromEntries(parts), ReportedEventSchema, pointer));
   }
-  return faults.length > 0 ? { faults } : { event: event as unknown as ReportedEvent };
+  if (faults.length > 0) return { faults };
+  // Kept as text, so not parsed.
+  const data = isEmptyArray(value.data) ? '{}' : json.textOf(value.data as JsonPart);
+  return { event: Object.assign(value, { data }) };
 }
 
 const REFUSALS: Record<Refusal, [name: string, problem: Problem]> = {

@@ -4,8 +4,6 @@ import {
   computed,
   FairReads,
   type FairRead,
-  Field,
-  Is,
   JsonBody,
   schema,
   shown,
@@ -13,7 +11,8 @@ import {
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
-import { Filter, filterValidator } from '../../event-kinds/domain/filter.js';
+import { Field } from '#libs/kernel';
+import { type Filter, filterValidator } from '../../event-kinds/domain/filter.js';
 import { FILTER } from '../../subscriptions/webhook-validators.js';
 import {
   type FilterPreview,
@@ -24,9 +23,8 @@ import { EventView } from './event.view.js';
 
 /** `POST /v1/webhooks/:id/filter/preview` */
 class FilterPreviewRequestDto {
-  @Field({ ...FILTER, clearable: false, required: true })
-  @Is(filterValidator)
-  filter!: string;
+  @Field(filterValidator, { ...FILTER, required: true })
+  filter!: Filter | null;
 }
 
 const ExampleView = EventView.without('data');
@@ -62,7 +60,7 @@ export class FilterPreviewsController {
     @JsonBody(FilterPreviewRequestDto) { filter }: FilterPreviewRequestDto,
     @FairReads() readFairly: FairRead,
   ): Promise<Answer> {
-    const read = () => this.previews.preview(userId, webhookId, Filter.of(filter));
+    const read = () => this.previews.preview(userId, webhookId, filter);
     return shown(FilterPreviewView, await readFairly(read));
   }
 }

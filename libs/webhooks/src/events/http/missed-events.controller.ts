@@ -1,25 +1,15 @@
 import { Controller, HttpCode, Param, Post } from '@nestjs/common';
-import {
-  type Answer,
-  Field,
-  Href,
-  type HrefBuilder,
-  Idempotent,
-  Is,
-  JsonBody,
-  type Once,
-} from '#libs/http';
+import { type Answer, Href, type HrefBuilder, Idempotent, JsonBody, type Once } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
-import { numericId, numericIdOf } from '#libs/kernel';
+import { IdField } from '#libs/kernel';
 import { EventsService } from '../domain/events.service.js';
 import { StartsSending } from '../../deliveries/starts-sending.js';
 
 /** `POST /v1/events/:id/deliveries` */
 class DeliverRequestDto {
-  @Field({ required: true, about: 'The subscription to send the event to.', example: '4711' })
-  @Is(numericId())
-  webhookId!: string | number;
+  @IdField({ required: true, about: 'The subscription to send the event to.', example: '4711' })
+  webhookId!: string;
 }
 
 /** Sends a customer's subscriptions the events that they have missed. */
@@ -38,7 +28,7 @@ export class MissedEventsController {
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
-    const deliver = () => this.events.deliver(userId, id, numericIdOf(webhookId)!);
+    const deliver = () => this.events.deliver(userId, id, webhookId);
     return once(async () => href('deliveries', await deliver()));
   }
 }

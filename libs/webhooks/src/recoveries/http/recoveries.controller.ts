@@ -28,13 +28,12 @@ export class RecoveriesController {
   @StartsSending()
   @HttpCode(202)
   async start(
-    @JsonBody(RecoverRequestDto) body: RecoverRequestDto,
+    @JsonBody(RecoverRequestDto) { dryRun, ...span }: RecoverRequestDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
     @FairReads() readFairly: FairRead,
   ): Promise<Answer> {
-    const span = body.span();
-    if (body.dryRun === true) {
+    if (dryRun) {
       const counted = await readFairly(() => this.recoveries.count(span));
       return answer(counted, { status: 200 });
     }

@@ -22,7 +22,7 @@ import { StartsSending } from '../../deliveries/starts-sending.js';
 
 interface Asked {
   userId: string;
-  body: { dryRun?: boolean };
+  body: { dryRun: boolean };
   once: Once;
   href: HrefBuilder;
   readFairly: FairRead;
@@ -80,7 +80,7 @@ export class ReplaysController {
     filter: ReplayFilter,
     isBody = false,
   ): Promise<Answer> {
-    if (body.dryRun === true) {
+    if (body.dryRun) {
       const counted = await readFairly(() => this.replays.count(userId, filter, isBody));
       return answer(counted, { status: 200 });
     }

@@ -1,4 +1,4 @@
-import { inHttp, url, ValidationError } from '#libs/kernel';
+import { inHttp, type Problem, url } from '#libs/kernel';
 
 /** Decides which addresses and ports targets may have. */
 export abstract class TargetPolicy {
@@ -83,16 +83,13 @@ export function targetHost(url: string): string {
   return new URL(inHttp(url)).hostname;
 }
 
-/** @throws ValidationError unless a target may have this port and this host */
-export function refuseTarget(url: string, policy: TargetPolicy): void {
-  const mayHavePort = hasTargetPort(url, policy);
-  if (mayHavePort && hasTargetHost(url, policy)) return;
-  const fault = mayHavePort ? PRIVATE_TARGET : RESERVED_PORT;
-  throw ValidationError.of('targetUrl', 'not_allowed', `targetUrl ${fault}.`);
+/** What is wrong with a target whose port or whose host is not allowed. */
+export function targetProblem(url: string, policy: TargetPolicy): Problem | undefined {
+  if (!hasTargetPort(url, policy)) return { code: 'not_allowed', says: RESERVED_PORT };
+  return hasTargetHost(url, policy) ? undefined : { code: 'not_allowed', says: PRIVATE_TARGET };
 }
 
-/** @throws ValidationError if the user information of a target URL is masked */
-export function refuseMask(url: string): void {
-  if (!isMaskedTargetUrl(url)) return;
-  throw ValidationError.of('targetUrl', 'format', `targetUrl ${MASKED_TARGET}.`);
+/** What is wrong with a target URL whose user information is masked. */
+export function maskProblem(url: string): Problem | undefined {
+  return isMaskedTargetUrl(url) ? { code: 'format', says: MASKED_TARGET } : undefined;
 }

@@ -1,4 +1,4 @@
-import { ValidationError } from '#libs/kernel';
+import { faultAt, type Problem, refuse, ValidationError } from '#libs/kernel';
 import { MASK, userinfoOf } from './target-url.js';
 
 /** The limit for one subscription. */
@@ -40,8 +40,11 @@ export function isReservedHeader(text: string): boolean {
 /** Values by name, sealed or not. */
 type Headers = Readonly<Record<string, string>> | null;
 
-/** The fault of a masked header that the subscription does not have. */
-export const MASKED_HEADER = 'must have its value instead of ***, which masks it in answers';
+/** What is wrong with a masked header that the subscription does not have. */
+export const MASKED_HEADER: Problem = {
+  code: 'format',
+  says: 'must have its value instead of ***, which masks it in answers',
+};
 
 /**
  * Refuses masks for absent headers, so that `***` is never stored as a value.
@@ -53,12 +56,8 @@ export function refuseMaskedHeaders(headers: Headers, present: Headers): void {
     ([name, value]) => value === MASK && !known.has(name.toLowerCase()),
   );
   if (masked.length === 0) return;
-  throw new ValidationError(
-    masked.map(([name]) => {
-      const field = headerField(name);
-      return { field, code: 'format', message: `${field} ${MASKED_HEADER}.` };
-    }),
-  );
+  const faults = masked.map(([name]) => faultAt('headers', { ...MASKED_HEADER, path: [name] }));
+  throw new ValidationError(faults);
 }
 
 /**
@@ -73,12 +72,9 @@ export function refuseTwoAuthorizations(
 ): void {
   const authorization = Object.keys(headers ?? {}).find((name) => /^authorization$/i.test(name));
   if (authorization === undefined || userinfoOf(targetUrl) === undefined) return;
-  const field = blamed === 'headers' ? headerField(authorization) : blamed;
-  const message = `${field} conflicts: the user information of targetUrl is sent as Authorization.`;
-  throw ValidationError.of(field, 'conflict', message);
-}
-
-/** The JSON Pointer of a header in a body (RFC 6901). */
-export function headerField(name: string): string {
-  return `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  refuse(blamed, {
+    code: 'conflict',
+    says: 'conflicts: the user information of targetUrl is sent as Authorization',
+    path: blamed === 'headers' ? [authorization] : [],
+  });
 }

@@ -1,4 +1,4 @@
-import { DomainError, type Sealed } from '#libs/kernel';
+import { DomainError, type Problem, type Sealed } from '#libs/kernel';
 import type { EventKind } from '../../event-kinds/domain/event-kinds.js';
 import type { Filter } from '../../event-kinds/domain/filter.js';
 import type { Signature } from './signing-key.js';
@@ -16,25 +16,8 @@ import {
 } from './subscription-life.js';
 import type { SealedTarget, WebhookSecrets } from './webhook-secrets.js';
 
-/** The fields that a client sets (specification, section 2.2). The URL includes its user information. */
-export type WebhookContent = Pick<
-  Webhook,
-  | 'name'
-  | 'event'
-  | 'resource'
-  | 'filter'
-  | 'targetUrl'
-  | 'payload'
-  | 'enabled'
-  | 'retry'
-  | 'signature'
-  | 'maxPerSecond'
-  | 'maxConcurrent'
-  | 'ordered'
-> & { headers: Record<string, string> | null };
-
-/** Those that need not be given. */
-export const DEFAULTS: Omit<WebhookContent, 'event' | 'resource' | 'targetUrl'> = {
+/** The fields that a client need not set. */
+export const DEFAULTS = {
   name: null,
   filter: null,
   payload: null,
@@ -45,12 +28,20 @@ export const DEFAULTS: Omit<WebhookContent, 'event' | 'resource' | 'targetUrl'> 
   maxPerSecond: null,
   maxConcurrent: null,
   ordered: false,
-};
+} satisfies Partial<Webhook>;
 
-type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
+/** The fields that a client sets (specification, section 2.2). The URL includes its user information. */
+export type WebhookContent = Pick<
+  Webhook,
+  'event' | 'resource' | 'targetUrl' | Exclude<keyof typeof DEFAULTS, 'headers'>
+> & { headers: Record<string, string> | null };
 
-/** The changes of an update: undefined keeps a value, null clears it. */
-export type WebhookChanges = OrUndefined<WebhookContent & Pick<Webhook, 'paused'>>;
+/** What a client sends for a new subscription; what is absent has its default. */
+export type GivenWebhook = Partial<WebhookContent> &
+  Pick<WebhookContent, 'event' | 'resource' | 'targetUrl'>;
+
+/** The changes of an update: what is absent stays, and null clears a value. */
+export type WebhookChanges = Partial<WebhookContent & Pick<Webhook, 'paused'>>;
 
 /** Notifications of the last 24 hours that were exhausted, or that the service cancelled. */
 export interface RecentLosses {
@@ -196,7 +187,7 @@ export class Webhook implements SealedTarget {
     secrets: WebhookSecrets,
   ): WebhookRevision {
     const changed = Object.entries(others).filter(
-      ([field, value]) => value !== undefined && !isSame(value, this[field as keyof typeof others]),
+      ([field, value]) => !isSame(value, this[field as keyof typeof others]),
     );
     const revision: WebhookRevision = {
       ...Object.fromEntries(changed),
@@ -275,9 +266,11 @@ export abstract class PaceLimits {
   abstract readonly maxConcurrent: number;
 }
 
-/** The fault of a `maxConcurrent` beyond what the operator allows. @param max of the {@link PaceLimits} */
-export const concurrencyLimit = (max: number): string =>
-  `must be at most ${max}, the limit of this installation`;
+/** What is wrong with a `maxConcurrent` beyond what the operator allows. @param max of the {@link PaceLimits} */
+export function concurrencyProblem(value: number, max: number): Problem | undefined {
+  if (value <= max) return undefined;
+  return { code: 'not_allowed', says: `must be at most ${max}, the limit of this installation` };
+}
 
 /** Limit at account level, and for each application (specification, section 8). */
 export const MAX_WEBHOOKS = 10;

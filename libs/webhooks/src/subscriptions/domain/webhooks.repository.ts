@@ -1,17 +1,15 @@
 import type { Page, Scope, Sealed } from '#libs/kernel';
 import type { NewWebhook, SealedKey, Webhook, WebhookRevision } from './webhook.js';
 
-/** Identifies a subscription of an account. With an application, it must belong to that application. */
-export interface WebhookKey {
-  accountId: string;
-  id: string;
-  applicationId?: string | undefined;
-}
-
 /** The owner of a subscription: the application if given, else the account. */
 export interface WebhookLevel {
   accountId: string;
   applicationId?: string | undefined;
+}
+
+/** Identifies a subscription of an account. With an application, it must belong to that application. */
+export interface WebhookKey extends WebhookLevel {
+  id: string;
 }
 
 /** Which subscriptions of an account a list shows. */

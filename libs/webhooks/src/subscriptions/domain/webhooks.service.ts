@@ -7,6 +7,7 @@ import {
   isNumericId,
   NotFoundError,
   type Page,
+  refuse,
   type Scope,
   Transactions,
   ValidationError,
@@ -18,11 +19,13 @@ import {
   refuseNarrowNotice,
 } from '../../event-kinds/domain/event-kinds.js';
 import { newSigningKey, type Signature } from './signing-key.js';
-import { refuseMask, refuseTarget, TargetPolicy } from './target-url.js';
+import { maskProblem, TargetPolicy, targetProblem } from './target-url.js';
 import {
+  DEFAULTS,
+  type GivenWebhook,
   MAX_WEBHOOKS,
   PaceLimits,
-  concurrencyLimit,
+  concurrencyProblem,
   type Webhook,
   type WebhookChanges,
   type WebhookContent,
@@ -99,7 +102,8 @@ export class WebhooksService {
    * @returns the id of the new subscription
    * @throws ValidationError, NotFoundError for the application, WebhookLimitReachedError
    */
-  async create(level: WebhookLevel, content: WebhookContent): Promise<string> {
+  async create(level: WebhookLevel, given: GivenWebhook): Promise<string> {
+    const content: WebhookContent = { ...DEFAULTS, ...given };
     const { targetUrl, headers, signature, ...others } = content;
     refuseTwoAuthorizations(targetUrl, headers, 'headers');
     refuseNarrowNotice(content, 'resource');
@@ -136,10 +140,10 @@ export class WebhooksService {
         targetUrl !== undefined && !(webhook && this.secrets.hasTarget(webhook, targetUrl));
       // Checked before 404 and 412 because the answer does not depend on stored data. The present
       // target is always accepted, even if the operator has since denied its network.
-      if (newTarget) refuseTarget(targetUrl, this.targets);
+      if (newTarget) refuse('targetUrl', targetProblem(targetUrl, this.targets));
       if (!webhook) throw new NotFoundError('webhook subscription');
       check(webhook.version);
-      if (newTarget) refuseMask(targetUrl);
+      if (newTarget) refuse('targetUrl', maskProblem(targetUrl));
       if (headers !== undefined) refuseMaskedHeaders(headers, webhook.headers);
       refuseTwoAuthorizations(
         targetUrl ?? webhook.targetUrl,
@@ -151,7 +155,9 @@ export class WebhooksService {
         changes.resource === undefined ? 'event' : 'resource',
       );
       const revision = webhook.revisedBy(changes, this.secrets);
-      this.refuseConcurrency(revision.maxConcurrent);
+      // The present value is always accepted, even if the limit has since been lowered.
+      const { maxConcurrent } = revision;
+      refuse('maxConcurrent', concurrencyProblem(maxConcurrent ?? 0, this.pace.maxConcurrent));
       const faults = bidiFaults({ name: revision.name, targetUrl: newTarget ? targetUrl : null });
       if (faults.length > 0) throw new ValidationError(faults);
       const newKey = signature !== undefined && signature !== webhook.signature;
@@ -250,13 +256,6 @@ export class WebhooksService {
     const wellFormed =
       isNumericId(id) && (applicationId === undefined || isNumericId(applicationId));
     return wellFormed ? this.webhooks.find(key, options) : undefined;
-  }
-
-  /** @param changed a new value: the present one is always accepted, even if the limit has since been lowered */
-  private refuseConcurrency(changed: number | null | undefined): void {
-    if ((changed ?? 0) <= this.pace.maxConcurrent) return;
-    const message = `maxConcurrent ${concurrencyLimit(this.pace.maxConcurrent)}.`;
-    throw ValidationError.of('maxConcurrent', 'not_allowed', message);
   }
 }
 

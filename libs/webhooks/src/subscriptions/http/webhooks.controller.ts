@@ -31,7 +31,7 @@ import { RecentActivityReader } from '../recent-activity.js';
 import { RecentLossesReader } from '../recent-losses.js';
 import type { Webhook } from '../domain/webhook.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
-import { changesOf, contentOf, CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
+import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
 import { type ShownWebhook, WebhookView } from '../webhook.view.js';
 
 /** The addresses of subscriptions: those of the account, and those of one application. */
@@ -131,9 +131,8 @@ export class WebhooksController {
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
     const level = { accountId, applicationId };
-    return once(async () => href('webhooks', await this.webhooks.create(level, contentOf(body))), {
-      hasVersion: true,
-    });
+    const create = () => this.webhooks.create(level, body);
+    return once(async () => href('webhooks', await create()), { hasVersion: true });
   }
 
   @Put(':id')
@@ -146,7 +145,7 @@ export class WebhooksController {
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
     const place = { accountId, applicationId, id };
-    const version = await this.webhooks.update(place, changesOf(body), check);
+    const version = await this.webhooks.update(place, body, check);
     return answer({ href: href('webhooks', id) }, { version });
   }
 
