@@ -119,12 +119,6 @@ export type NewContent = Partial<ApplicationContent> & Pick<ApplicationContent, 
 /** `apiType` and `platform` are one field. */
 export type NewApplication = ApplicationFields & { name: string };
 
-/**
- * The changes of an update; null clears a value. Of `apiType` and `platform`, the one that differs from the stored value
- * counts.
- */
-export type ApplicationChanges = ApplicationFields;
-
 /** Exists on every installation, and is not billed. */
 const DEVELOPMENT_ENVIRONMENT = '1';
 
@@ -148,8 +142,11 @@ export class Application {
   /** The row of a deleted application stays, so that late events still find its account. */
   deletedAt!: Date | null;
 
-  /** The fields whose values would change; empty if nothing would. */
-  revisedBy(changes: ApplicationChanges): Partial<ApplicationContent> {
+  /**
+   * The fields whose values would change; empty if nothing would. Null clears one. Of `apiType` and `platform`, the one
+   * that differs from the stored value counts.
+   */
+  revisedBy(changes: ApplicationFields): Partial<ApplicationContent> {
     const { apiType, platform, ...others } = changes;
     const type = [apiType, platform].find((one) => one !== undefined && one !== this.apiType);
     const given = { ...others, ...(type && { apiType: type }) };

@@ -14,8 +14,8 @@ import {
 import { readImport } from './application-import.js';
 import {
   type Application,
-  type ApplicationChanges,
   type ApplicationContent,
+  type ApplicationFields,
   contentOf,
   missingUrlFaults,
   type NewApplication,
@@ -103,7 +103,7 @@ export class ApplicationsService {
   async update(
     accountId: string,
     id: string,
-    changes: ApplicationChanges,
+    changes: ApplicationFields,
     check: VersionCheck,
   ): Promise<number> {
     return this.transactions.run(async () => {

@@ -5,25 +5,12 @@ import {
   integer,
   listOf,
   objectText,
-  type Problem,
-  string,
   type Validator,
   validatorOf,
 } from '#libs/kernel';
 import { Filter } from '../event-kinds/domain/filter.js';
 import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from './domain/webhook.js';
 import { MASK } from './domain/target-url.js';
-import {
-  HEADER_NAME,
-  HEADER_VALUE,
-  isHeaderName,
-  isHeaderValue,
-  isReservedHeader,
-  MASKED_HEADER,
-  MAX_HEADER_NAME,
-  MAX_HEADER_VALUE,
-  MAX_HEADERS,
-} from './domain/webhook-headers.js';
 
 // In the order in which PostgreSQL stores them, because policies are compared as text.
 const VALIDATORS: Record<keyof RetryPolicy, Validator> = {
@@ -96,35 +83,6 @@ export const FILTER = {
   example: { direction: 'in', duration: { gte: 60 }, 'caller.country': ['US', 'CA'] },
 };
 
-const HEADERS = anyObject({
-  maxProperties: MAX_HEADERS,
-  propertyNames: { pattern: HEADER_NAME },
-  additionalProperties: { type: 'string', maxLength: MAX_HEADER_VALUE, pattern: HEADER_VALUE },
-}).and(
-  'length',
-  `must have at most ${MAX_HEADERS} members`,
-  (headers) => Object.keys(headers).length <= MAX_HEADERS,
-);
-
-type Headers = Record<string, string>;
-
-/** Headers in a request body. A mask is refused for a new subscription, which has no stored value. */
-export const GivenHeaders = validatorOf<Headers>(HEADERS.schema, (given, isNew = true) => {
-  const problems = HEADERS.check(given);
-  if (problems.length > 0) return problems;
-  const entries = Object.entries(given as Record<string, unknown>);
-  const spelled = entries.map(([name]) => name.toLowerCase());
-  return entries.flatMap(([name, value], index) => {
-    if (name.length > MAX_HEADER_NAME) return [TOO_LONG];
-    const isRepeated = spelled.indexOf(name.toLowerCase()) < index;
-    return inside(name, [
-      ...nameProblems(name, isRepeated),
-      ...HEADER.check(value),
-      ...(isNew && value === MASK ? [MASKED_HEADER] : []),
-    ]);
-  });
-});
-
 /** Headers as they are shown. */
 export const HeadersSchema = {
   type: 'object',
@@ -136,28 +94,6 @@ export const HeadersSchema = {
 /** Headers as they are shown, each masked. */
 export function shownHeaders(headers: object): Record<string, string> {
   return Object.fromEntries(Object.keys(headers).map((name) => [name, MASK]));
-}
-
-const TOO_LONG: Problem = {
-  code: 'length',
-  says: `must have names of at most ${MAX_HEADER_NAME} characters`,
-};
-
-const HEADER = string()
-  .and(
-    'length',
-    `must have 1 to ${MAX_HEADER_VALUE} characters`,
-    (value) => value.length > 0 && value.length <= MAX_HEADER_VALUE,
-  )
-  .and('format', 'must be visible ASCII, with spaces only between other characters', isHeaderValue);
-
-function nameProblems(name: string, isRepeated: boolean): Problem[] {
-  if (!isHeaderName(name)) return [{ code: 'format', says: 'must be a valid header name' }];
-  if (isReservedHeader(name))
-    return [{ code: 'not_allowed', says: 'is reserved and cannot be set' }];
-  return isRepeated
-    ? [{ code: 'conflict', says: 'must not differ from another header only in case' }]
-    : [];
 }
 
 const MAX_PAYLOAD_BYTES = 16 << 10;

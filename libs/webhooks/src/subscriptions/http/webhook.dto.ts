@@ -20,13 +20,8 @@ import {
 } from '../domain/target-url.js';
 import { type Filter, filterValidator } from '../../event-kinds/domain/filter.js';
 import { EventKindSchema } from '../../event-kinds/choices.schema.js';
-import {
-  FILTER,
-  GivenHeaders,
-  GivenRetryPolicy,
-  payload,
-  retryPolicyOf,
-} from '../webhook-validators.js';
+import { GivenHeaders } from '../domain/webhook-headers.js';
+import { FILTER, GivenRetryPolicy, payload, retryPolicyOf } from '../webhook-validators.js';
 import { SignatureSchema } from '../webhook.view.js';
 
 const MAX_NAME = 255;
