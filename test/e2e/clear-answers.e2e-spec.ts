@@ -244,7 +244,7 @@ describe('a refusal names the fault of the request', () => {
     [
       'a URL with a port that does not exist',
       400,
-      'targetUrl must be an absolute http or https URL with a valid host and port, and without blanks.',
+      'targetUrl must be an absolute http or https URL with a valid host and port, and without whitespace.',
       '/v1/webhooks',
       { ...minimalSubscription, targetUrl: 'https://a.example:99999/' },
     ],

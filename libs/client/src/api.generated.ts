@@ -10,13 +10,13 @@ export interface paths {
         };
         /**
          * List applications
-         * @description All of the caller's applications in ascending order of id, or a page of them.
+         * @description Returns all of the caller's applications in ascending order of id, or a page of them.
          */
         get: operations["applicationsList"];
         put?: never;
         /**
          * Create an application
-         * @description Needs a `name`, and a `voiceUrl` or a `messagingUrl`.
+         * @description Creates an application. It must have a `name`, and a `voiceUrl` or a `messagingUrl`.
          */
         post: operations["applicationsCreate"];
         delete?: never;
@@ -34,18 +34,18 @@ export interface paths {
         };
         /**
          * Show an application
-         * @description Returns one application, with its version as `ETag`.
+         * @description Returns an application, with its version as `ETag`.
          */
         get: operations["applicationsShow"];
         /**
          * Update an application
-         * @description Changes the given fields. Afterwards, `voiceUrl` or `messagingUrl` is required.
+         * @description Updates the given fields. The application must keep a `voiceUrl` or a `messagingUrl`.
          */
         put: operations["applicationsUpdate"];
         post?: never;
         /**
          * Delete an application
-         * @description Deletes it and its webhook subscriptions at once; their pending deliveries are cancelled.
+         * @description Deletes an application and its webhook subscriptions, and cancels their pending deliveries.
          */
         delete: operations["applicationsDelete"];
         options?: never;
@@ -62,13 +62,13 @@ export interface paths {
         };
         /**
          * List subscriptions
-         * @description All subscriptions at account level by ascending id, or a page of them.
+         * @description Returns all subscriptions at account level in ascending order of id, or a page of them.
          */
         get: operations["webhooksList"];
         put?: never;
         /**
          * Create a subscription
-         * @description It gets the events of all applications of the account.
+         * @description Creates a subscription that gets the events of all applications of the account.
          */
         post: operations["webhooksCreate"];
         delete?: never;
@@ -86,18 +86,18 @@ export interface paths {
         };
         /**
          * Show a subscription
-         * @description Shows one subscription, with its version as `ETag`.
+         * @description Returns a subscription, with its version as `ETag`.
          */
         get: operations["webhooksShow"];
         /**
          * Update a subscription
-         * @description Changes the given fields. Switching it off cancels its pending deliveries.
+         * @description Updates the given fields. Disabling a subscription cancels its pending deliveries.
          */
         put: operations["webhooksUpdate"];
         post?: never;
         /**
          * Delete a subscription
-         * @description This cancels its pending deliveries.
+         * @description Deletes a subscription and cancels its pending deliveries.
          */
         delete: operations["webhooksDelete"];
         options?: never;
@@ -116,7 +116,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a subscription
-         * @description Its deliveries, including those of later events, are `parked` until it is resumed. Tests are still sent. Pausing it again has no effect.
+         * @description Parks the deliveries of a subscription, including those of later events, until it is resumed. Tests are still sent. Pausing again has no effect.
          */
         post: operations["webhooksPause"];
         delete?: never;
@@ -136,7 +136,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a subscription
-         * @description Sends its parked deliveries, oldest first, but not while its circuit is open or its target has asked for a pause with `Retry-After`. Without a pause, this has no effect.
+         * @description Sends the parked deliveries of a subscription, oldest first, but not while its circuit is open or its target has asked it to wait with `Retry-After`. Has no effect on a subscription that is not paused.
          */
         post: operations["webhooksResume"];
         delete?: never;
@@ -154,7 +154,7 @@ export interface paths {
         };
         /**
          * Show the signing secret
-         * @description The key that verifies signatures: the secret, or the public key of `ed25519`.
+         * @description Returns the key that verifies signatures: the secret or, for `ed25519`, the public key.
          */
         get: operations["webhooksShowSecret"];
         put?: never;
@@ -176,7 +176,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret
-         * @description Creates a new secret or key. The old one also signs for 24 hours; of all replaced ones, the last ten do.
+         * @description Creates a new secret or key. The old one also signs for 24 hours; of several old ones, only the last ten do.
          */
         post: operations["webhooksRotateSecret"];
         delete?: never;
@@ -194,13 +194,13 @@ export interface paths {
         };
         /**
          * List an application's subscriptions
-         * @description All subscriptions of the application by ascending id, or a page of them.
+         * @description Returns all subscriptions of the application in ascending order of id, or a page of them.
          */
         get: operations["applicationWebhooksList"];
         put?: never;
         /**
          * Create a subscription for an application
-         * @description It gets the events of this application.
+         * @description Creates a subscription that gets the events of the application.
          */
         post: operations["applicationWebhooksCreate"];
         delete?: never;
@@ -248,7 +248,7 @@ export interface paths {
         put?: never;
         /**
          * Try a filter
-         * @description Counts how many of the newest events of its kind the subscription would get with this filter, and shows some of them. It changes nothing.
+         * @description Returns how many of the newest events of its kind the subscription would get with a filter, and some of them. It changes nothing.
          */
         post: operations["filterPreviewsPreview"];
         delete?: never;
@@ -266,13 +266,13 @@ export interface paths {
         };
         /**
          * List events
-         * @description The caller's events, or all events for the role `platform`; newest first.
+         * @description Returns the caller's events, newest first; with the `platform` role, those of all accounts.
          */
         get: operations["eventsList"];
         put?: never;
         /**
          * Report an event
-         * @description For the role `platform`. Once answered with 202, the event cannot be lost. If you get no answer, repeat the request with the same `id`. A `traceparent` (W3C Trace Context) is passed on to the target, if the operator collects traces.
+         * @description Reports an event. Requires the `platform` role. After a 202 response, the event cannot be lost. Without a response, repeat the request with the same `id`. A `traceparent` header (W3C Trace Context) is passed on to the target if the operator collects traces.
          */
         post: operations["eventsReport"];
         delete?: never;
@@ -292,7 +292,7 @@ export interface paths {
         put?: never;
         /**
          * Report many events
-         * @description For the role `platform`. Each event has its own result. Report events whose `code` is `unavailable` again, with the same `id`.
+         * @description Reports several events. Requires the `platform` role. Each event has its own result. Report those whose `code` is `unavailable` again, with the same `id`.
          */
         post: operations["eventsReportBatch"];
         delete?: never;
@@ -310,7 +310,7 @@ export interface paths {
         };
         /**
          * Show an event
-         * @description The event, its deliveries, and why other subscriptions did not get it.
+         * @description Returns an event, its deliveries, and why other subscriptions did not get it.
          */
         get: operations["eventsShow"];
         put?: never;
@@ -330,13 +330,13 @@ export interface paths {
         };
         /**
          * List an event's deliveries
-         * @description All of them, newest first. The role `platform` may list those of any account.
+         * @description Returns all deliveries of an event, newest first. With the `platform` role, of an event of any account.
          */
         get: operations["eventsDeliveries"];
         put?: never;
         /**
          * Send a missed event
-         * @description Sends the event to a subscription that matches it but has not got it, for example because it was created later or was off. An event can be sent to at most 100 such subscriptions.
+         * @description Sends an event to a subscription that matches it but did not get it, for example because it was created later or was disabled. An event can be sent to at most 100 such subscriptions.
          */
         post: operations["missedEventsDeliver"];
         delete?: never;
@@ -354,7 +354,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description The caller's deliveries, or all deliveries for the role `platform`; newest first.
+         * @description Returns the caller's deliveries, newest first; with the `platform` role, those of all accounts.
          */
         get: operations["deliveriesList"];
         put?: never;
@@ -374,7 +374,7 @@ export interface paths {
         };
         /**
          * List a subscription's deliveries
-         * @description Newest first.
+         * @description Returns the deliveries to a subscription, newest first.
          */
         get: operations["deliveriesListOf"];
         put?: never;
@@ -394,7 +394,7 @@ export interface paths {
         };
         /**
          * Show a delivery
-         * @description A delivery and its newest attempts, even after its subscription was deleted. The role `platform` may show those of any account.
+         * @description Returns a delivery and its newest attempts, even if its subscription was deleted. With the `platform` role, a delivery of any account.
          */
         get: operations["deliveriesShow"];
         put?: never;
@@ -414,7 +414,7 @@ export interface paths {
         };
         /**
          * List a delivery's attempts
-         * @description All of them, oldest first. The role `platform` may list those of any account.
+         * @description Returns all attempts of a delivery, oldest first. With the `platform` role, of a delivery of any account.
          */
         get: operations["deliveriesAttempts"];
         put?: never;
@@ -435,8 +435,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver again
-         * @description Restarts a finished delivery with the same id and a full schedule of attempts, at most 20 times per hour.
+         * Redeliver a delivery
+         * @description Sends a finished delivery again, with the same id and a full schedule of attempts, at most 20 times per hour.
          */
         post: operations["deliveriesRedeliver"];
         delete?: never;
@@ -455,8 +455,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send now
-         * @description Tries a waiting delivery at once, even if its subscription is paused or held, or its circuit is open. If that fails, its schedule continues as before. A delivery in flight is not changed, and a finished one is restarted, as with `redeliver`. At most 20 times per hour.
+         * Send a delivery now
+         * @description Attempts a pending or parked delivery at once, even if its subscription is paused, its circuit is open, or its target has asked to wait. If the attempt fails, the schedule continues as before. A delivery in flight does not change, and a finished one is sent again, as with `redeliver`. At most 20 times per hour.
          */
         post: operations["deliveriesSend"];
         delete?: never;
@@ -476,7 +476,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a delivery
-         * @description Cancels an unfinished delivery. An attempt in flight continues and is recorded; if it succeeds, so does the delivery. Cancelling again has no effect.
+         * @description Cancels a pending or parked delivery. An attempt in flight continues and is recorded; if it succeeds, so does the delivery. Cancelling again has no effect.
          */
         post: operations["deliveriesCancel"];
         delete?: never;
@@ -496,7 +496,7 @@ export interface paths {
         put?: never;
         /**
          * Test a subscription
-         * @description Sends a sample of its event at once, in a single attempt. The answer says where to see the result.
+         * @description Sends a sample of the subscription's event at once, in a single attempt. The response has the URL of the delivery, which shows the result.
          */
         post: operations["deliveriesTest"];
         delete?: never;
@@ -514,7 +514,7 @@ export interface paths {
         };
         /**
          * Show a subscription's statistics
-         * @description Outcomes of the attempts of the last 24 hours, and the backlog. With any parameter, of those of a time range, and its history. The attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.
+         * @description Returns the outcomes of a subscription's attempts in the last 24 hours, and its backlog. With any parameter, returns the outcomes in a time range instead, and their `history`. Attempts are counted with a delay of about ten seconds; the last ten seconds of a worker that was killed are missing.
          */
         get: operations["deliveriesStats"];
         put?: never;
@@ -534,7 +534,7 @@ export interface paths {
         };
         /**
          * Show an account's statistics
-         * @description Outcomes of the attempts of all its subscriptions in a time range, and the backlog. The attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.
+         * @description Returns the outcomes of an account's attempts in a time range, and its backlog. Attempts are counted with a delay of about ten seconds; the last ten seconds of a worker that was killed are missing.
          */
         get: operations["deliveriesStatsOfAccount"];
         put?: never;
@@ -556,7 +556,7 @@ export interface paths {
         put?: never;
         /**
          * Replay deliveries
-         * @description Restarts finished deliveries of a subscription, oldest first: with the same ids, a full schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends the events that the subscription has missed instead, as if you sent each one by hand. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
+         * @description Sends finished deliveries of a subscription again, oldest first, with the same ids, a full schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends the events that the subscription missed instead, as if you sent each of them by hand. Other filters of `GET /v1/deliveries`, such as `contains`, are refused.
          */
         post: operations["replaysStart"];
         delete?: never;
@@ -575,8 +575,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver many again
-         * @description Restarts the finished deliveries of the account that match the filters, oldest first for each subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
+         * Redeliver many deliveries
+         * @description Sends the finished deliveries of the account that match the filters again, oldest first for each subscription. Tests, and deliveries of disabled or deleted subscriptions, are left out. Other filters of `GET /v1/deliveries`, such as `contains`, are refused.
          */
         post: operations["replaysRedeliver"];
         delete?: never;
@@ -595,8 +595,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send many now
-         * @description Makes the pending deliveries of the account that match the filters due at once, without changing their schedules, and restarts the finished ones, oldest first for each subscription. Deliveries of a subscription that is paused or held, or whose circuit is open, wait until that ends. Tests, and deliveries of subscriptions that are off or deleted, are left out. It refuses other filters of `GET /v1/deliveries`, such as `contains`.
+         * Send many deliveries now
+         * @description Makes the pending deliveries of the account that match the filters due at once, without changing their schedules, and sends the finished ones again, oldest first for each subscription. Deliveries of a subscription that is paused, whose circuit is open, or whose target has asked to wait, wait until that ends. Tests, and deliveries of disabled or deleted subscriptions, are left out. Other filters of `GET /v1/deliveries`, such as `contains`, are refused.
          */
         post: operations["replaysSend"];
         delete?: never;
@@ -614,7 +614,7 @@ export interface paths {
         };
         /**
          * Show a replay
-         * @description What the replay selects and its progress, even after its subscription was deleted.
+         * @description Returns what a replay selects and its progress, even if its subscription was deleted.
          */
         get: operations["replaysShow"];
         put?: never;
@@ -636,7 +636,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a replay
-         * @description No further deliveries are restarted; those already restarted continue. Cancelling again has no effect.
+         * @description Stops a replay from starting further deliveries. Those that it has already started continue. Cancelling again has no effect.
          */
         post: operations["replaysCancel"];
         delete?: never;
@@ -654,7 +654,7 @@ export interface paths {
         };
         /**
          * Open a stream
-         * @description The account's activity as server-sent events. An account may have at most 5 open streams. The first event is `open`. Everything that happens after it is sent: `delivery` (the present Delivery), `attempt` (an Attempt with its `deliveryId`), `webhook` (a Webhook that was changed, or whose health has changed), and `interrupted` where events may be missing, so that you have to read the lists again. Many deliveries that change at once, for example when their subscription is deleted, are not sent one by one. A client that reconnects within five minutes with `Last-Event-ID` gets what it has missed. A comment at least every 15 seconds shows that the connection works. A client that does not read is disconnected.
+         * @description Streams the account's activity as server-sent events. An account can have at most 5 open streams. The first event is `open`. After it, the stream sends `delivery` (the current Delivery), `attempt` (an Attempt with its `deliveryId`), `webhook` (a Webhook that has changed, or whose health has), and `interrupted` where events may be missing, so that you have to read the lists again. Many deliveries that change at once, for example because their subscription is deleted, are not sent one by one. A client that reconnects with `Last-Event-ID` within five minutes gets the events that it missed. At least every 15 seconds, a comment shows that the connection works. A client that does not read is disconnected.
          */
         get: operations["streamOpen"];
         put?: never;
@@ -674,7 +674,7 @@ export interface paths {
         };
         /**
          * Show the state of the installation
-         * @description Needs the role `platform`. The answer may be two seconds old.
+         * @description Returns the state of the installation, up to two seconds old. Requires the `platform` role.
          */
         get: operations["overviewShow"];
         put?: never;
@@ -693,8 +693,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the load by account
-         * @description Which accounts use the installation most. Needs the role `platform`. Lists accounts with events, attempts or pending deliveries in whole hours, a page at a time. The figures may be 20 seconds old.
+         * List the load of each account
+         * @description Returns how much each account uses the installation: those with events or attempts in the time range, or with unfinished deliveries. Requires the `platform` role. The figures are of whole hours, and up to 20 seconds old.
          */
         get: operations["overviewAccounts"];
         put?: never;
@@ -716,7 +716,7 @@ export interface paths {
         put?: never;
         /**
          * Recover from an outage
-         * @description Undoes what an outage on our own side did to subscriptions between two times. Needs the role `platform`. It covers subscriptions with more attempts in that time, counted in steps of five minutes, that failed without a response (`dns`, `refused`, `reset`, `timeout`) than failed with one. It closes the circuits of those that have been failing since then, switches on those that the service switched off then for their failures, and sends again the notifications that became exhausted then by an attempt without a response. Subscriptions that had been switched off also get the notifications cancelled then, and the events that they missed.
+         * @description Undoes the effects on subscriptions of an outage of the service or its network. Requires the `platform` role. It covers the subscriptions that, during the outage (in steps of five minutes), had more attempts that failed without a response (`dns`, `refused`, `reset`, `timeout`) than attempts that failed with one. It closes their circuits if they have been failing since then, enables those that the service disabled then because of failures, and sends again the notifications that became exhausted then by an attempt without a response. Subscriptions that had been disabled also get the notifications that were cancelled then, and the events that they missed.
          */
         post: operations["recoveriesStart"];
         delete?: never;
@@ -734,7 +734,7 @@ export interface paths {
         };
         /**
          * Show a recovery
-         * @description What it did, and its progress. Needs the role `platform`.
+         * @description Returns what a recovery has done, and its progress. Requires the `platform` role.
          */
         get: operations["recoveriesShow"];
         put?: never;
@@ -754,13 +754,13 @@ export interface paths {
         };
         /**
          * List users
-         * @description All users in ascending order of id, or a page of them. Needs the role `platform`.
+         * @description Returns all users in ascending order of id, or a page of them. Requires the `platform` role.
          */
         get: operations["usersList"];
         put?: never;
         /**
          * Create a user
-         * @description Needs the role `platform`. A username that is taken is a fault of `username`.
+         * @description Creates a user. Requires the `platform` role. A username that is taken is a validation error of `username`.
          */
         post: operations["usersCreate"];
         delete?: never;
@@ -778,12 +778,12 @@ export interface paths {
         };
         /**
          * Show a user
-         * @description The caller with its credentials. With the role `platform`, any user with its credentials.
+         * @description Returns a user with its credentials: the caller or, with the `platform` role, any user.
          */
         get: operations["usersShow"];
         /**
          * Lock or unlock a user
-         * @description Needs the role `platform`. A lock takes effect within a second, and ends all sessions of the user for good.
+         * @description Locks or unlocks a user. Requires the `platform` role. A lock takes effect within a second and ends all sessions of the user, which an unlock does not restore.
          */
         put: operations["usersUpdate"];
         post?: never;
@@ -802,14 +802,14 @@ export interface paths {
         };
         /**
          * Show a credential
-         * @description One credential of the caller. With the role `platform`, of any user.
+         * @description Returns a credential of the caller or, with the `platform` role, of any user.
          */
         get: operations["usersShowCredential"];
         put?: never;
         post?: never;
         /**
          * Revoke a credential
-         * @description Needs the role `platform`. The credential stops working within a second.
+         * @description Revokes a credential, which stops working within a second. Requires the `platform` role.
          */
         delete: operations["usersRemoveCredential"];
         options?: never;
@@ -828,7 +828,7 @@ export interface paths {
         put?: never;
         /**
          * Add a credential
-         * @description Needs the role `platform`. Older credentials keep working, so that they can overlap.
+         * @description Adds a credential. Requires the `platform` role. Existing credentials keep working, so that you can change a password without an interruption.
          */
         post: operations["usersAddCredential"];
         delete?: never;
@@ -846,13 +846,13 @@ export interface paths {
         };
         /**
          * List environments
-         * @description All environments in ascending order of id, or a page of them.
+         * @description Returns all environments in ascending order of id, or a page of them.
          */
         get: operations["environmentsList"];
         put?: never;
         /**
          * Create an environment
-         * @description Needs the role `platform`. An id that is taken is a fault of `id`.
+         * @description Creates an environment. Requires the `platform` role. An id that is taken is a validation error of `id`.
          */
         post: operations["environmentsCreate"];
         delete?: never;
@@ -870,7 +870,7 @@ export interface paths {
         };
         /**
          * Show an environment
-         * @description Returns one environment.
+         * @description Returns an environment.
          */
         get: operations["environmentsShow"];
         put?: never;
@@ -890,7 +890,7 @@ export interface paths {
         };
         /**
          * List changes
-         * @description The changes of the caller's account, and its logins and logouts with sessions, newest first. With the role `platform`, of all accounts. An entry names the changed fields, but never contains their values.
+         * @description Returns the changes of the caller's account and the logins and logouts of its sessions, newest first; with the `platform` role, those of all accounts. An entry names the changed fields, but never contains their values.
          */
         get: operations["auditList"];
         put?: never;
@@ -910,13 +910,13 @@ export interface paths {
         };
         /**
          * Show who is logged in
-         * @description The user and, for a session in a cookie, its times.
+         * @description Returns the caller and, for a session, its times.
          */
         get: operations["sessionShow"];
         put?: never;
         /**
          * Log in
-         * @description Takes Basic credentials or, without them, a username and a password in the body. Sets the cookie.
+         * @description Starts a session and sets its cookie. Takes Basic credentials or, without them, a username and a password in the body.
          */
         post: operations["sessionBegin"];
         /**
@@ -938,7 +938,7 @@ export interface paths {
         };
         /**
          * Check whether the process is alive
-         * @description The process answers. Nothing else is checked.
+         * @description Returns 200 if the process responds. Nothing else is checked.
          */
         get: operations["healthLive"];
         put?: never;
@@ -958,7 +958,7 @@ export interface paths {
         };
         /**
          * Check whether the process is ready
-         * @description Whether PostgreSQL and Redis take writes, and whether this process should receive requests.
+         * @description Returns whether PostgreSQL and Redis take writes, and whether this process should receive requests.
          */
         get: operations["healthReady"];
         put?: never;
@@ -977,8 +977,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get this description
-         * @description OpenAPI 3.1, generated from the running code.
+         * Show the API description
+         * @description An OpenAPI 3.1 document of the running version.
          */
         get: operations["docsOpenApi"];
         put?: never;
@@ -996,23 +996,23 @@ export interface components {
         AcceptedEvent: {
             /**
              * Format: uuid
-             * @description Its id.
+             * @description The event's id.
              * @example 019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             id: string;
             /**
              * Format: uri
-             * @description Its address.
+             * @description The event's URL.
              * @example https://api.example.com/v1/events/019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             href: string;
             /**
-             * @description Whether the event was already reported, so that nothing is delivered.
+             * @description Whether the event had already been reported, so that nothing is delivered.
              * @example false
              */
             duplicate: boolean;
             /**
-             * @description How many subscriptions it is delivered to.
+             * @description The number of subscriptions that the event is delivered to.
              * @example 2
              */
             deliveries: number;
@@ -1020,38 +1020,38 @@ export interface components {
         AccountLoad: {
             /**
              * Format: int64
-             * @description The account. An integer.
+             * @description The account's id.
              * @example 83346
              */
             accountId: number;
             /**
              * Format: uri
-             * @description The address of its user.
+             * @description The URL of the account's user.
              * @example https://api.example.com/v1/users/83346
              */
             user: string;
             /**
-             * @description How many events were accepted for it.
+             * @description The number of accepted events.
              * @example 1204
              */
             reported: number;
             /**
-             * @description How many attempts succeeded.
+             * @description The number of successful attempts.
              * @example 1198
              */
             delivered: number;
             /**
-             * @description How many attempts failed.
+             * @description The number of failed attempts.
              * @example 17
              */
             failed: number;
             /**
-             * @description Its unfinished deliveries now; at most 10,000 of each subscription and day are counted.
+             * @description The current number of unfinished deliveries; at most 10,000 of each subscription and day are counted.
              * @example 12
              */
             waiting: number;
             /**
-             * @description Its share of the time that workers spent in calls, from 0 to 1.
+             * @description The account's share of the time that workers spent on attempts, from 0 to 1.
              * @example 0.031
              */
             share: number;
@@ -1070,7 +1070,7 @@ export interface components {
              */
             until: string;
             /**
-             * @description How many attempts began in the time range.
+             * @description The number of attempts that started in the time range.
              * @example 40
              */
             attempts: number;
@@ -1084,20 +1084,20 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
-            /** @description Time until the response headers, in ms, accurate to 10 %; absent without responses. */
+            /** @description The time until the response headers, accurate to 10 %; absent without responses. */
             answerMs?: {
                 /**
-                 * @description In ms.
+                 * @description The median, in ms.
                  * @example 84
                  */
                 p50: number;
                 /**
-                 * @description In ms.
+                 * @description The 95th percentile, in ms.
                  * @example 310.5
                  */
                 p95: number;
                 /**
-                 * @description In ms.
+                 * @description The 99th percentile, in ms.
                  * @example 402
                  */
                 p99: number;
@@ -1106,13 +1106,13 @@ export interface components {
             /** @description The unfinished deliveries. */
             waiting: {
                 /**
-                 * @description How many there are; at most 100,000 are counted.
+                 * @description The number of deliveries; at most 100,000 are counted.
                  * @example 1
                  */
                 deliveries: number;
                 /**
                  * Format: date-time
-                 * @description When the oldest of them was created.
+                 * @description When the oldest of these deliveries was created.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 since?: string;
@@ -1121,46 +1121,46 @@ export interface components {
         Address: {
             /**
              * Format: uri
-             * @description The address of the resource.
+             * @description The URL of the resource.
              * @example https://api.example.com/v1/applications/5080983
              */
             href: string;
         };
         ApiShown: {
             /**
-             * @description `host:pid:random`. Attempts are recorded with the id of their worker.
+             * @description The id of the process: `host:pid:random`. Attempts are recorded with the id of their worker.
              * @example worker-1:7:9f3a51
              */
             id: string;
             /**
-             * @description Its version.
+             * @description The version that the process runs.
              * @example 1.1.0
              */
             version: string;
             /**
              * Format: date-time
-             * @description When it started.
+             * @description When the process started.
              * @example 2026-01-31T12:00:00.000Z
              */
             startedAt: string;
             /**
              * Format: date-time
-             * @description Its last heartbeat. There is one every ten seconds.
+             * @description The time of the last heartbeat. There is one every ten seconds.
              * @example 2026-01-31T12:00:00.000Z
              */
             seenAt: string;
             /**
-             * @description Whether its last heartbeat was at most 35 seconds ago.
+             * @description Whether the last heartbeat is at most 35 seconds old.
              * @example true
              */
             isAlive: boolean;
             /**
-             * @description Its share of one core in the ten seconds before, in percent.
+             * @description The CPU time used in the ten seconds before the heartbeat, in percent of one core.
              * @example 38
              */
             cpuPercent?: number;
             /**
-             * @description Its resident memory, in bytes.
+             * @description The resident memory, in bytes.
              * @example 176000000
              */
             memoryBytes?: number;
@@ -1168,17 +1168,17 @@ export interface components {
         Application: {
             /**
              * Format: uri
-             * @description The address.
+             * @description The application's URL.
              * @example https://api.example.com/v1/applications/5080983
              */
             href: string;
             /**
-             * @description The id, which is the last segment of `href`.
+             * @description The application's id, which is the last segment of `href`.
              * @example 5080983
              */
             id: string;
             /**
-             * @description The name.
+             * @description The application's name.
              * @example Shop
              */
             name: string;
@@ -1195,30 +1195,30 @@ export interface components {
              */
             apiType: "scripting" | "webapi";
             /**
-             * @description The URL that handles its voice calls.
+             * @description The URL that handles the application's voice calls.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string;
             /**
-             * @description The URL that handles its messages (SMS).
+             * @description The URL that handles the application's messages (SMS).
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string;
             /**
              * Format: uri
-             * @description The environment that it runs in.
+             * @description The URL of the environment that the application runs in.
              * @example https://api.example.com/v1/environments/2
              */
             environment?: string;
             /**
              * Format: int64
-             * @description The user who owns it. An integer.
+             * @description The id of the user who owns the application.
              * @example 83346
              */
             userId: number;
             /**
              * Format: uri
-             * @description The address of that user.
+             * @description That user's URL.
              * @example https://api.example.com/v1/users/83346
              */
             user: string;
@@ -1229,26 +1229,26 @@ export interface components {
             partition?: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the application was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When a field was last changed.
+             * @description When a field of the application was last changed.
              * @example 2026-01-31T12:00:00.000Z
              */
             updatedAt: string;
         };
         Attempt: {
             /**
-             * @description The first attempt is 1.
+             * @description The number of the attempt, starting with 1.
              * @example 1
              */
             number: number;
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When the attempt started.
              * @example 2026-01-31T12:00:00.000Z
              */
             at: string;
@@ -1257,50 +1257,50 @@ export interface components {
              * @example 123
              */
             durationMs: number;
-            /** @description The request. Its body contains the event, which `GET /v1/events/{eventId}` shows. */
+            /** @description The request. Its body contains the event, which `GET /v1/events/{eventId}` returns. */
             request?: components["schemas"]["AttemptRequest"];
-            /** @description How long each phase took, in ms. A reused connection has no phases for opening it. */
+            /** @description The duration of each phase, in ms. A reused connection has no phases for opening it. */
             phases?: components["schemas"]["AttemptPhases"];
             /**
-             * @description The status of the target's response, if there was one.
+             * @description The status code of the target's response; absent without a response.
              * @example 410
              */
             status?: number;
             /**
              * @description Why there was no response.
              *
-             *     - `dns`: the name has no address
+             *     - `dns`: the host name has no address
              *     - `refused`: the connection was refused
              *     - `reset`: the connection was closed
-             *     - `timeout`: there was no answer in time
-             *     - `tls`: the certificate or the handshake failed
-             *     - `blocked`: the address or the port may not be called
-             *     - `protocol`: the answer was not valid HTTP
+             *     - `timeout`: there was no response in time
+             *     - `tls`: the TLS handshake failed, or the certificate is not valid
+             *     - `blocked`: the address or the port is not allowed
+             *     - `protocol`: the response was not valid HTTP
              * @example timeout
              * @enum {string}
              */
             error?: "dns" | "refused" | "reset" | "timeout" | "tls" | "blocked" | "protocol";
             /**
-             * @description What failed, if `error` is `tls` or a proxy refused the connection.
+             * @description What exactly failed, if `error` is `tls` or the egress proxy refused the connection.
              *
              *     - `expired`: the certificate has expired, or is not valid yet
-             *     - `name`: the certificate or the server is for another name
+             *     - `name`: the certificate or the server is for another host name
              *     - `untrusted`: no trusted authority issued the certificate, or a certificate of its chain is missing
-             *     - `client_certificate`: the target requires a client certificate, and none is sent
+             *     - `client_certificate`: the target requires a client certificate, but none is sent
              *     - `protocol`: there is no common TLS version or cipher, or the target aborted the handshake
              *     - `other`: something else failed in TLS
-             *     - `proxy`: the proxy of the installation could not reach the target, or refused to
+             *     - `proxy`: the egress proxy could not reach the target, or refused the connection
              * @example expired
              * @enum {string}
              */
             detail?: "expired" | "name" | "untrusted" | "client_certificate" | "protocol" | "other" | "proxy";
             /**
-             * @description The IP address that was called; absent if a host name resolved to one that is not public.
+             * @description The IP address that the request was sent to. Only the `platform` role sees a non-public address that a host name resolved to.
              * @example 203.0.113.7
              */
             address?: string;
             /**
-             * @description The response headers: a string each, or an array of strings if the target sent several.
+             * @description The response headers. A header that was sent several times is an array of strings.
              * @example {
              *       "content-type": "text/plain"
              *     }
@@ -1333,7 +1333,7 @@ export interface components {
              */
             until: string;
             /**
-             * @description How many attempts began in the time range.
+             * @description The number of attempts that started in the time range.
              * @example 40
              */
             attempts: number;
@@ -1347,20 +1347,20 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
-            /** @description Time until the response headers, in ms, accurate to 10 %; absent without responses. */
+            /** @description The time until the response headers, accurate to 10 %; absent without responses. */
             answerMs?: {
                 /**
-                 * @description In ms.
+                 * @description The median, in ms.
                  * @example 84
                  */
                 p50: number;
                 /**
-                 * @description In ms.
+                 * @description The 95th percentile, in ms.
                  * @example 310.5
                  */
                 p95: number;
                 /**
-                 * @description In ms.
+                 * @description The 99th percentile, in ms.
                  * @example 402
                  */
                 p99: number;
@@ -1369,7 +1369,7 @@ export interface components {
         };
         AttemptPhases: {
             /**
-             * @description From the acceptance of the event until the call; only for the first attempt.
+             * @description From the acceptance of the event until the attempt; only for the first attempt.
              * @example 12
              */
             queued?: number;
@@ -1400,15 +1400,18 @@ export interface components {
             body?: number;
         };
         AttemptRequest: {
-            /** @example POST */
+            /**
+             * @description The method.
+             * @example POST
+             */
             method: string;
             /**
-             * @description The requested URL, normalized; user information is shown as `***`.
+             * @description The requested URL, normalized, with its user information masked as `***`.
              * @example https://hooks.example.com/switchhook
              */
             url: string;
             /**
-             * @description Its headers, except those of the connection and `Accept-Encoding: identity`. Values of the subscription's own headers are shown as `***`.
+             * @description The headers, except those of the connection and `Accept-Encoding: identity`. The values of the subscription's own headers are masked as `***`.
              * @example {
              *       "webhook-id": "019a0b1c-2d3e-7f40-8a51-b26c73d84e95"
              *     }
@@ -1431,7 +1434,7 @@ export interface components {
              */
             until: string;
             /**
-             * @description How many attempts began in the time range.
+             * @description The number of attempts that started in the time range.
              * @example 40
              */
             attempts: number;
@@ -1445,20 +1448,20 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
-            /** @description Time until the response headers, in ms, accurate to 10 %; absent without responses. */
+            /** @description The time until the response headers, accurate to 10 %; absent without responses. */
             answerMs?: {
                 /**
-                 * @description In ms.
+                 * @description The median, in ms.
                  * @example 84
                  */
                 p50: number;
                 /**
-                 * @description In ms.
+                 * @description The 95th percentile, in ms.
                  * @example 310.5
                  */
                 p95: number;
                 /**
-                 * @description In ms.
+                 * @description The 99th percentile, in ms.
                  * @example 402
                  */
                 p99: number;
@@ -1467,7 +1470,7 @@ export interface components {
         AuditEntry: {
             /**
              * Format: uuid
-             * @description The id of the entry.
+             * @description The entry's id.
              * @example 019a0b1c-2d3e-7f40-8a51-b26c73d84e95
              */
             id: string;
@@ -1478,47 +1481,47 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The owner of the resource, if it belongs to an account.
+             * @description The account that owns the resource; absent if none does.
              * @example 83346
              */
             accountId?: number;
             /**
-             * @description The user who made the change; absent if `actor` is `cli`, `system` or `platform`.
+             * @description The id of the user who made the change; absent if `actor` is `cli`, `system` or `platform`.
              * @example 83346
              */
             userId?: number;
             /**
-             * @description The name of that user. Without a `userId`: `cli` (the command line), `system` (the service itself) or `platform` (an operator, whose name only the platform sees).
+             * @description The username of that user. Without `userId`: `cli` (the command line), `system` (the service itself) or `platform` (an operator, whose name only the `platform` role sees).
              * @example partner.one
              */
             actor: string;
             /**
-             * @description The client's address. Only the platform sees the address of another user.
+             * @description The client's IP address. Only the `platform` role sees the addresses of other users.
              * @example 192.0.2.7
              */
             address?: string;
             /**
-             * @description The `X-Request-Id` of the request.
+             * @description The `X-Request-Id` of the request that made the change.
              * @example f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11
              */
             requestId?: string;
             /**
-             * @description The kind of the resource and what was done to it.
+             * @description The kind of resource and what was done to it.
              * @example webhook.update
              */
             action: string;
             /**
-             * @description The kind of the resource.
+             * @description The kind of resource.
              * @example webhook
              */
             resource: string;
             /**
-             * @description The id of the resource; of a session, the id of its credential.
+             * @description The id of the resource; for a session, the id of its credential.
              * @example 4711
              */
             resourceId: string;
             /**
-             * @description The names of the changed fields, for an update.
+             * @description For an update, the names of the changed fields.
              * @example [
              *       "targetUrl",
              *       "enabled"
@@ -1554,18 +1557,18 @@ export interface components {
         ChangedUser: {
             /**
              * Format: uri
-             * @description The address.
+             * @description The user's URL.
              * @example https://api.example.com/v1/users/83346
              */
             href: string;
             /**
              * Format: int64
-             * @description The id, which is also the id of the account. An integer.
+             * @description The id of the user and of its account.
              * @example 83346
              */
             id: number;
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         CreateApplication: {
             /**
              * @description The kind of API that controls the application. By default scripting. Must be one of scripting, webapi, in any case.
@@ -1573,17 +1576,17 @@ export interface components {
              */
             apiType?: string | null;
             /**
-             * @description The environment that it runs in; by default, development. An integer is accepted, too. Must be the address or the id of an environment.
+             * @description The environment that the application runs in; by default, development. An integer is accepted, too. Must be the address or the id of an environment.
              * @example https://api.example.com/v1/environments/2
              */
             environment?: string | null;
             /**
-             * @description The URL that handles its messages (SMS). Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks.
+             * @description The URL that handles the application's messages (SMS). Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without whitespace.
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string | null;
             /**
-             * @description The name; it need not be unique. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
+             * @description The application's name, which need not be unique. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Shop
              */
             name: string;
@@ -1593,12 +1596,12 @@ export interface components {
              */
             platform?: string | null;
             /**
-             * @description The URL that handles its voice calls. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Either this or `messagingUrl` is required.
+             * @description The URL that handles the application's voice calls. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without whitespace. Either this or `messagingUrl` is required.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string | null;
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         CreateCredential: {
             /**
              * Format: date-time
@@ -1607,69 +1610,69 @@ export interface components {
              */
             expiresAt?: string | null;
             /**
-             * @description Without it, the service generates a password and shows it only in this answer. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
+             * @description The password. By default, the service generates one and returns it only in this response. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
              * @example correct horse battery staple
              */
             password?: string | null;
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         CreateEnvironment: {
             /**
-             * @description Whether its applications are billed.
+             * @description Whether applications in the environment are billed.
              * @example false
              */
             billable: boolean;
             /**
-             * @description An id of your choice; by default the next free one. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description The environment's id; by default, the next free one. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 70
              */
             id?: string | null;
             /**
-             * @description The name. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
+             * @description The environment's name. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Partner tests
              */
             name: string;
             /**
-             * @description The purpose. Must be one of development, production, special.
+             * @description The environment's purpose. Must be one of development, production, special.
              * @example special
              * @enum {string}
              */
             type: "development" | "production" | "special";
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         CreateUser: {
             /**
-             * @description Without it, the service generates a password and shows it only in this answer. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
+             * @description The password. By default, the service generates one and returns it only in this response. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
              * @example correct horse battery staple
              */
             password?: string | null;
             /**
-             * @description The role. Must be one of account, platform.
+             * @description The user's role. Must be one of account, platform.
              * @default account
              * @example account
              * @enum {string}
              */
             role?: "account" | "platform";
             /**
-             * @description Unique. Must be a letter and up to 63 more letters, digits or the characters . _ @ -.
+             * @description The username, which is unique. Must be a letter and up to 63 more letters, digits or the characters . _ @ -.
              * @example partner.one
              */
             username: string;
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         CreateWebhook: {
             /**
-             * @description When false, nothing is sent. True by default.
+             * @description Whether notifications are sent; by default, true.
              * @example true
              */
             enabled?: boolean | null;
             /**
-             * @description The kind of event that it is for. Notices are about other subscriptions of the account or, for a subscription of an application, of that application: `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off). Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
+             * @description The kind of event that the subscription gets. Notices are about other subscriptions of the account or, for a subscription of an application, of that application: `webhookFailing` (the circuit has opened), `webhookRecovered` (the circuit has closed) and `webhookDisabled` (the service has disabled the subscription). Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description Which of these events it is for: conditions on the event's `data`. All of them must hold. There are at most 10 members. The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. A condition that cannot be evaluated does not match: its member is missing or has another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
+             * @description Conditions on the event's `data`, all of which must hold for the subscription to get the event. There are at most 10 members. The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. If a condition cannot be evaluated, because the member is missing or has another type, the event does not match. Numbers are compared exactly. `{}` means no filter: all events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -1685,7 +1688,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Values by name, sent with every notification. Names are tokens that differ in more than case. You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor `Authorization` if `targetUrl` has user information. An empty array counts as an empty object.
+             * @description Headers that are sent with every notification: values by name. Names must differ in more than case. You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and others), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor `Authorization` if `targetUrl` has user information. An empty array counts as an empty object.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
              *     }
@@ -1694,27 +1697,27 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description The most calls in flight, over all workers, up to what the installation allows for one subscription. Notifications beyond it wait without using up an attempt. Must be at least 1.
+             * @description The maximum number of notifications in flight, over all workers, up to what the installation allows for one subscription. Further notifications wait without using up an attempt. Must be at least 1.
              * @example 2
              */
             maxConcurrent?: number | null;
             /**
-             * @description The most notifications per second, over all workers: on average, with bursts of 10 % more. Notifications beyond it wait without using up an attempt. Must be from 1 to 1000.
+             * @description The maximum number of notifications per second, over all workers: an average, with bursts of up to 10 % more. Further notifications wait without using up an attempt. Must be from 1 to 1000.
              * @example 10
              */
             maxPerSecond?: number | null;
             /**
-             * @description A label for people. Notifications contain it, too. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
+             * @description A label for people, which notifications contain. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Billing
              */
             name?: string | null;
             /**
-             * @description When true, notifications are sent one at a time, in the order in which their events were accepted. A failed one holds back those behind it until it has succeeded or finished.
+             * @description Whether notifications are sent one at a time, in the order in which their events were accepted. A failed one holds back all later ones until it succeeds or finishes.
              * @example true
              */
             ordered?: boolean | null;
             /**
-             * @description Free-form data that notifications contain exactly as it was sent. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object.
+             * @description Your own data, which notifications contain exactly as you sent it. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object.
              * @example {
              *       "order": 4711,
              *       "tags": [
@@ -1726,12 +1729,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description What the events are about; `all` includes kinds that later versions add. Notices about subscriptions need `all`. Must be a comma-separated list of call, sms, transcription, or all.
+             * @description What the events are about. `all` includes resources that later versions add; a subscription to notices requires it. Must be a comma-separated list of call, sms, transcription, or all.
              * @example call,sms
              */
             resource: string;
             /**
-             * @description Replaces the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both; `{}` means no policy. An empty array counts as an empty object.
+             * @description Replaces the retry policy of the installation, from the next attempt on. It must have `schedule` or `timeoutMs`, or both; `{}` means the policy of the installation. An empty array counts as an empty object.
              * @example {
              *       "schedule": [
              *         10,
@@ -1743,7 +1746,7 @@ export interface components {
              */
             retry?: {
                 /**
-                 * @description Delays before the retries in seconds, each shortened or lengthened at random by up to 20 %; without any, there is only one attempt.
+                 * @description The delays before the retries, in seconds. Each is shortened or lengthened at random by up to 20 %. Without any, there is only one attempt.
                  * @example [
                  *       10,
                  *       60,
@@ -1752,7 +1755,7 @@ export interface components {
                  */
                 schedule?: number[] | null;
                 /**
-                 * @description The time limit for the status line and headers of the target's answer, in ms.
+                 * @description The timeout for the status line and headers of the target's response, in ms.
                  * @example 5000
                  */
                 timeoutMs?: number | null;
@@ -1763,7 +1766,7 @@ export interface components {
              */
             signature?: components["schemas"]["Signature"];
             /**
-             * @description The URL to which notifications are posted. User information in it is sent as Basic authentication. It must have its user information instead of ***, which masks it in answers. It must not have a port below 1024 other than 80, 443 and those that this installation allows. It must not name an address that is not public. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
+             * @description The URL that notifications are posted to. User information in it is sent as Basic authentication. It must have its user information instead of ***, which masks it in responses. It must not have a port below 1024 other than 80, 443 and those that this installation allows. It must not name an address that is not public. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without whitespace. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
@@ -1771,17 +1774,17 @@ export interface components {
         CreatedCredential: {
             /**
              * Format: uri
-             * @description The address.
+             * @description The credential's URL.
              * @example https://api.example.com/v1/users/83346/credentials/7
              */
             href: string;
             /**
-             * @description The id.
+             * @description The credential's id.
              * @example 7
              */
             id: string;
             /**
-             * @description Only if it was generated, and only in this answer.
+             * @description The password, if the service generated it. No other response contains it.
              * @example Zr0vD8cP1mXyq4Lw
              */
             password?: string;
@@ -1789,12 +1792,12 @@ export interface components {
         CreatedEnvironment: {
             /**
              * Format: uri
-             * @description The address.
+             * @description The environment's URL.
              * @example https://api.example.com/v1/environments/3
              */
             href: string;
             /**
-             * @description The id.
+             * @description The environment's id.
              * @example 3
              */
             id: string;
@@ -1802,18 +1805,18 @@ export interface components {
         CreatedUser: {
             /**
              * Format: uri
-             * @description The address.
+             * @description The user's URL.
              * @example https://api.example.com/v1/users/83346
              */
             href: string;
             /**
              * Format: int64
-             * @description The id, which is also the id of the account. An integer.
+             * @description The id of the user and of its account.
              * @example 83346
              */
             id: number;
             /**
-             * @description Only if it was generated, and only in this answer.
+             * @description The password, if the service generated it. No other response contains it.
              * @example Zr0vD8cP1mXyq4Lw
              */
             password?: string;
@@ -1821,70 +1824,70 @@ export interface components {
         Credential: {
             /**
              * Format: uri
-             * @description The address.
+             * @description The credential's URL.
              * @example https://api.example.com/v1/users/83346/credentials/7
              */
             href: string;
             /**
-             * @description The id.
+             * @description The credential's id.
              * @example 7
              */
             id: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the credential was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it expires or has expired, if ever.
+             * @description When the credential expires or expired; absent if never.
              * @example 2099-12-31T23:59:59.000Z
              */
             expiresAt?: string;
             /**
              * Format: date-time
-             * @description When it was last used, if ever; accurate to about a minute.
+             * @description When the credential was last used, to about a minute; absent if never.
              * @example 2026-01-31T12:00:00.000Z
              */
             lastUsedAt?: string;
         };
         CredentialSummary: {
             /**
-             * @description The id.
+             * @description The credential's id.
              * @example 7
              */
             id: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the credential was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it expires or has expired, if ever.
+             * @description When the credential expires or expired; absent if never.
              * @example 2099-12-31T23:59:59.000Z
              */
             expiresAt?: string;
             /**
              * Format: date-time
-             * @description When it was last used, if ever; accurate to about a minute.
+             * @description When the credential was last used, to about a minute; absent if never.
              * @example 2026-01-31T12:00:00.000Z
              */
             lastUsedAt?: string;
         };
         Deleted: {
             /**
-             * @description Always the same.
+             * @description Always `delete successful`.
              * @example delete successful
              */
             message: string;
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         DeliverRequest: {
             /**
-             * @description The subscription to send the event to. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description The id of the subscription to send the event to. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 4711
              */
             webhookId: string;
@@ -1892,29 +1895,29 @@ export interface components {
         Delivery: {
             /**
              * Format: uuid
-             * @description Its id, and the notification's `webhook-id`.
+             * @description The delivery's id, which is also the `webhook-id` of its notification.
              * @example 019a0b1c-2d3e-7f40-8a51-b26c73d84e95
              */
             id: string;
             /**
              * Format: uri
-             * @description Its address.
+             * @description The delivery's URL.
              * @example https://api.example.com/v1/deliveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e95
              */
             href: string;
             /**
              * Format: uuid
-             * @description The event that it delivers.
+             * @description The event's id.
              * @example 019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             eventId: string;
             /**
-             * @description The subscription that it delivers to.
+             * @description The subscription's id.
              * @example 4711
              */
             webhookId: string;
             /**
-             * @description The kind of the event.
+             * @description The event's kind.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
@@ -1924,50 +1927,50 @@ export interface components {
              */
             resource: string;
             /**
-             * @description The application of the event, if it has one.
+             * @description The id of the event's application, if it has one.
              * @example 5080983
              */
             applicationId?: string;
             /**
-             * @description The event's key from its producer, if it has one.
+             * @description The producer's key for the event, if it has one.
              * @example cdr-8c1f3a
              */
             producerId?: string;
             /**
-             * @description The present target of the subscription; user information is shown as `***`.
+             * @description The current target URL of the subscription, with its user information masked as `***`.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
             state: components["schemas"]["DeliveryState"];
             /**
-             * @description Why it ended without success.
+             * @description Why the delivery ended without success.
              *
-             *     - `gone`: the target answered 410
+             *     - `gone`: the target responded with 410
              *     - `no_attempts_left`: every attempt failed
-             *     - `failing`: the subscription was switched off, as every attempt had failed for 5 days
-             *     - `disabled`: the subscription was switched off
+             *     - `failing`: the subscription was disabled, because every attempt had failed for 5 days
+             *     - `disabled`: the subscription was disabled
              *     - `deleted`: the subscription was deleted
-             *     - `requested`: the customer cancelled it
-             *     - `expired`: it was kept as long as events are kept
+             *     - `requested`: the customer cancelled the delivery
+             *     - `expired`: the retention of its event ended
              * @example gone
              * @enum {string}
              */
             reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "requested" | "expired";
             /**
-             * @description How many attempts are recorded.
+             * @description The number of recorded attempts.
              * @example 1
              */
             attempts: number;
-            /** @description How the last attempt ended. */
+            /** @description The last attempt. */
             lastAttempt?: components["schemas"]["LastAttempt"];
             /**
              * Format: date-time
-             * @description When the next attempt is due, while the delivery is pending, not paused, and not in flight. If the time has passed, it waits for a limit of its subscription or for a free slot.
+             * @description When the next attempt is due, while the delivery is pending, and neither paused nor in flight. If the time has passed, the delivery waits for a limit of its subscription or for a free slot.
              * @example 2026-01-31T12:00:00.000Z
              */
             nextAttemptAt?: string;
             /**
-             * @description What it waits for besides its target, its schedule and its subscription. `hold`: our own network reaches no target. It is sent when that ends, and uses up no attempt.
+             * @description What else the delivery waits for, besides its target, its schedule and its subscription. `hold`: the network of the service reaches no target. The delivery is sent when that ends, and uses up no attempt.
              * @example hold
              * @enum {string}
              */
@@ -1980,17 +1983,17 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it finished.
+             * @description When the delivery finished.
              * @example 2026-01-31T12:00:00.000Z
              */
             completedAt?: string;
             /**
-             * @description Whether it is a test.
+             * @description Whether the delivery is a test.
              * @example false
              */
             test: boolean;
             /**
-             * @description The body that the target gets, with the present `name` and `payload` of the subscription; only with `include=notification`.
+             * @description The body of the notification, with the current `name` and `payload` of the subscription; only with `include=notification`.
              * @example {
              *       "id": "019a0b1c-2d3e-7f40-8a51-b26c73d84e95",
              *       "data": {
@@ -2005,11 +2008,11 @@ export interface components {
         /**
          * @description The state of a delivery.
          *
-         *     - `pending`: in flight, or waiting for its next attempt
-         *     - `succeeded`: the target answered 2xx
-         *     - `exhausted`: given up
-         *     - `cancelled`: its subscription was switched off or deleted, or its customer cancelled it
-         *     - `parked`: pending, while the subscription is held, paused, or its circuit is open
+         *     - `pending`: in flight, or waiting for the next attempt
+         *     - `succeeded`: the target responded with 2xx
+         *     - `exhausted`: given up after failed attempts
+         *     - `cancelled`: the subscription was disabled or deleted, or the customer cancelled the delivery
+         *     - `parked`: pending, while the subscription is paused, its circuit is open, or its target has asked to wait with `Retry-After`
          * @example exhausted
          * @enum {string}
          */
@@ -2028,7 +2031,7 @@ export interface components {
              */
             until: string;
             /**
-             * @description How many attempts began in the time range.
+             * @description The number of attempts that started in the time range.
              * @example 40
              */
             attempts: number;
@@ -2042,39 +2045,39 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
-            /** @description Time until the response headers, in ms, accurate to 10 %; absent without responses. */
+            /** @description The time until the response headers, accurate to 10 %; absent without responses. */
             answerMs?: {
                 /**
-                 * @description In ms.
+                 * @description The median, in ms.
                  * @example 84
                  */
                 p50: number;
                 /**
-                 * @description In ms.
+                 * @description The 95th percentile, in ms.
                  * @example 310.5
                  */
                 p95: number;
                 /**
-                 * @description In ms.
+                 * @description The 99th percentile, in ms.
                  * @example 402
                  */
                 p99: number;
             };
             /**
-             * @description The share of the attempts that succeeded; absent without attempts.
+             * @description The share of attempts that succeeded, from 0 to 1; absent without attempts.
              * @example 0.95
              */
             successRate?: number;
             /** @description The unfinished deliveries. */
             waiting: {
                 /**
-                 * @description How many there are; at most 100,000 are counted.
+                 * @description The number of deliveries; at most 100,000 are counted.
                  * @example 1
                  */
                 deliveries: number;
                 /**
                  * Format: date-time
-                 * @description When the oldest of them was created.
+                 * @description When the oldest of these deliveries was created.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 since?: string;
@@ -2084,29 +2087,29 @@ export interface components {
         DeliveryWithAttempts: {
             /**
              * Format: uuid
-             * @description Its id, and the notification's `webhook-id`.
+             * @description The delivery's id, which is also the `webhook-id` of its notification.
              * @example 019a0b1c-2d3e-7f40-8a51-b26c73d84e95
              */
             id: string;
             /**
              * Format: uri
-             * @description Its address.
+             * @description The delivery's URL.
              * @example https://api.example.com/v1/deliveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e95
              */
             href: string;
             /**
              * Format: uuid
-             * @description The event that it delivers.
+             * @description The event's id.
              * @example 019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             eventId: string;
             /**
-             * @description The subscription that it delivers to.
+             * @description The subscription's id.
              * @example 4711
              */
             webhookId: string;
             /**
-             * @description The kind of the event.
+             * @description The event's kind.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
@@ -2116,50 +2119,50 @@ export interface components {
              */
             resource: string;
             /**
-             * @description The application of the event, if it has one.
+             * @description The id of the event's application, if it has one.
              * @example 5080983
              */
             applicationId?: string;
             /**
-             * @description The event's key from its producer, if it has one.
+             * @description The producer's key for the event, if it has one.
              * @example cdr-8c1f3a
              */
             producerId?: string;
             /**
-             * @description The present target of the subscription; user information is shown as `***`.
+             * @description The current target URL of the subscription, with its user information masked as `***`.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
             state: components["schemas"]["DeliveryState"];
             /**
-             * @description Why it ended without success.
+             * @description Why the delivery ended without success.
              *
-             *     - `gone`: the target answered 410
+             *     - `gone`: the target responded with 410
              *     - `no_attempts_left`: every attempt failed
-             *     - `failing`: the subscription was switched off, as every attempt had failed for 5 days
-             *     - `disabled`: the subscription was switched off
+             *     - `failing`: the subscription was disabled, because every attempt had failed for 5 days
+             *     - `disabled`: the subscription was disabled
              *     - `deleted`: the subscription was deleted
-             *     - `requested`: the customer cancelled it
-             *     - `expired`: it was kept as long as events are kept
+             *     - `requested`: the customer cancelled the delivery
+             *     - `expired`: the retention of its event ended
              * @example gone
              * @enum {string}
              */
             reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "requested" | "expired";
             /**
-             * @description How many attempts are recorded.
+             * @description The number of recorded attempts.
              * @example 1
              */
             attempts: number;
-            /** @description How the last attempt ended. */
+            /** @description The last attempt. */
             lastAttempt?: components["schemas"]["LastAttempt"];
             /**
              * Format: date-time
-             * @description When the next attempt is due, while the delivery is pending, not paused, and not in flight. If the time has passed, it waits for a limit of its subscription or for a free slot.
+             * @description When the next attempt is due, while the delivery is pending, and neither paused nor in flight. If the time has passed, the delivery waits for a limit of its subscription or for a free slot.
              * @example 2026-01-31T12:00:00.000Z
              */
             nextAttemptAt?: string;
             /**
-             * @description What it waits for besides its target, its schedule and its subscription. `hold`: our own network reaches no target. It is sent when that ends, and uses up no attempt.
+             * @description What else the delivery waits for, besides its target, its schedule and its subscription. `hold`: the network of the service reaches no target. The delivery is sent when that ends, and uses up no attempt.
              * @example hold
              * @enum {string}
              */
@@ -2172,17 +2175,17 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it finished.
+             * @description When the delivery finished.
              * @example 2026-01-31T12:00:00.000Z
              */
             completedAt?: string;
             /**
-             * @description Whether it is a test.
+             * @description Whether the delivery is a test.
              * @example false
              */
             test: boolean;
             /**
-             * @description The body that the target gets, with the present `name` and `payload` of the subscription; only with `include=notification`.
+             * @description The body of the notification, with the current `name` and `payload` of the subscription; only with `include=notification`.
              * @example {
              *       "id": "019a0b1c-2d3e-7f40-8a51-b26c73d84e95",
              *       "data": {
@@ -2198,29 +2201,29 @@ export interface components {
         };
         Environment: {
             /**
-             * @description The id.
+             * @description The environment's id.
              * @example 2
              */
             id: string;
             /**
              * Format: uri
-             * @description The address.
+             * @description The environment's URL.
              * @example https://api.example.com/v1/environments/2
              */
             href: string;
             /**
-             * @description The name.
+             * @description The environment's name.
              * @example Production
              */
             name: string;
             /**
-             * @description The purpose.
+             * @description The environment's purpose.
              * @example production
              * @enum {string}
              */
             type: "development" | "production" | "special";
             /**
-             * @description Whether its applications are billed.
+             * @description Whether applications in the environment are billed.
              * @example true
              */
             billable: boolean;
@@ -2228,56 +2231,56 @@ export interface components {
         Event: {
             /**
              * Format: uuid
-             * @description Its id.
+             * @description The event's id.
              * @example 019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             id: string;
             /**
              * Format: uri
-             * @description Its address.
+             * @description The event's URL.
              * @example https://api.example.com/v1/events/019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             href: string;
             /**
-             * @description Its kind.
+             * @description The event's kind.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description What it is about: call, sms, transcription, or `all` in a notice about a subscription.
+             * @description What the event is about: call, sms, transcription, or `all` in a notice about a subscription.
              * @example call
              */
             resource: string;
             /**
              * Format: int64
-             * @description The account to which it happened. An integer.
+             * @description The id of the event's account.
              * @example 83346
              */
             accountId: number;
             /**
-             * @description The application, if it has one.
+             * @description The id of the event's application, if it has one.
              * @example 5080983
              */
             applicationId?: string;
             /**
-             * @description The producer's key, if it has one.
+             * @description The producer's key for the event, if it has one.
              * @example cdr-8c1f3a
              */
             producerId?: string;
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-01-31T12:00:00.000Z
              */
             occurredAt: string;
             /**
              * Format: date-time
-             * @description When it was accepted.
+             * @description When the event was accepted.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Exactly as it was reported; only with `include=data`.
+             * @description The event's data, exactly as it was reported; only with `include=data`.
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -2288,11 +2291,11 @@ export interface components {
             };
         };
         EventBatch: {
-            /** @description Each event has its own result: a faulty one does not stop the others. */
+            /** @description The events. Each has its own result: an invalid one does not stop the others. */
             events: components["schemas"]["ReportedEvent"][];
         };
         /**
-         * @description A kind of event.
+         * @description An event's kind.
          * @example cdrCreated
          * @enum {string}
          */
@@ -2300,56 +2303,56 @@ export interface components {
         EventReport: {
             /**
              * Format: uuid
-             * @description Its id.
+             * @description The event's id.
              * @example 019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             id: string;
             /**
              * Format: uri
-             * @description Its address.
+             * @description The event's URL.
              * @example https://api.example.com/v1/events/019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             href: string;
             /**
-             * @description Its kind.
+             * @description The event's kind.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description What it is about: call, sms, transcription, or `all` in a notice about a subscription.
+             * @description What the event is about: call, sms, transcription, or `all` in a notice about a subscription.
              * @example call
              */
             resource: string;
             /**
              * Format: int64
-             * @description The account to which it happened. An integer.
+             * @description The id of the event's account.
              * @example 83346
              */
             accountId: number;
             /**
-             * @description The application, if it has one.
+             * @description The id of the event's application, if it has one.
              * @example 5080983
              */
             applicationId?: string;
             /**
-             * @description The producer's key, if it has one.
+             * @description The producer's key for the event, if it has one.
              * @example cdr-8c1f3a
              */
             producerId?: string;
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-01-31T12:00:00.000Z
              */
             occurredAt: string;
             /**
              * Format: date-time
-             * @description When it was accepted.
+             * @description When the event was accepted.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Exactly as it was reported.
+             * @description The event's data, exactly as it was reported.
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -2367,28 +2370,28 @@ export interface components {
         EventResult: {
             /**
              * Format: uuid
-             * @description Its id.
+             * @description The event's id.
              * @example 019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             id?: string;
             /**
              * Format: uri
-             * @description Its address.
+             * @description The event's URL.
              * @example https://api.example.com/v1/events/019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
              */
             href?: string;
             /**
-             * @description Whether the event was already reported, so that nothing is delivered.
+             * @description Whether the event had already been reported, so that nothing is delivered.
              * @example false
              */
             duplicate?: boolean;
             /**
-             * @description How many subscriptions it is delivered to.
+             * @description The number of subscriptions that the event is delivered to.
              * @example 2
              */
             deliveries?: number;
             /**
-             * @description A description of the error.
+             * @description The error in one sentence.
              * @example data is required.
              */
             error?: string;
@@ -2398,100 +2401,100 @@ export interface components {
              * @enum {string}
              */
             code?: "validation_failed" | "unavailable" | "internal_error";
-            /** @description Every fault, if `code` is `validation_failed`. */
+            /** @description Every validation error, if `code` is `validation_failed`. */
             errors?: components["schemas"]["Fault"][];
         };
         FailingTarget: {
             /**
-             * @description The subscription.
+             * @description The subscription's id.
              * @example 4711
              */
             webhookId: string;
             /**
-             * @description Its account.
+             * @description The id of the subscription's account.
              * @example 83346
              */
             accountId: string;
             /**
-             * @description Its target.
+             * @description The subscription's target URL.
              * @example https://example.com/hooks
              */
             targetUrl: string;
             /**
-             * @description Consecutive failed attempts; at most ten are counted.
+             * @description The number of consecutive failed attempts; at most ten are counted.
              * @example 10
              */
             failures: number;
             /**
              * Format: date-time
-             * @description When the first of them failed.
+             * @description When the first of these attempts failed.
              * @example 2026-01-31T12:00:00.000Z
              */
             failingSince: string;
             /**
              * Format: date-time
-             * @description Until this time, only tests and deliveries that are sent now are sent.
+             * @description Until this time, only tests and deliveries that are sent now are attempted.
              * @example 2026-01-31T12:00:00.000Z
              */
             openUntil?: string;
             /**
-             * @description Its unfinished deliveries, at most 10,000 of each day.
+             * @description The number of unfinished deliveries; at most 10,000 of each day are counted.
              * @example 3112
              */
             waiting: number;
         };
         Fault: {
             /**
-             * @description The member or the query parameter; a JSON Pointer if it is nested. Empty for the whole body.
+             * @description The name of the field or query parameter; a JSON Pointer for a nested field; empty for the whole body.
              * @example name
              */
             field: string;
             /**
-             * @description The kind of fault.
+             * @description The kind of error.
              *
              *     - `required`: the field is missing
              *     - `type`: the value has the wrong JSON type
              *     - `format`: the value has the wrong format
              *     - `length`: the value is too short or too long
              *     - `range`: the number or the time is out of range
-             *     - `choice`: the value is not one of the allowed ones
+             *     - `choice`: the value is not one of the allowed values
              *     - `unknown_reference`: the value refers to something that does not exist
-             *     - `conflict`: the value conflicts with another one
+             *     - `conflict`: the value conflicts with another value
              *     - `not_allowed`: the value is valid, but not allowed here, or the field is unknown
              * @example required
              * @enum {string}
              */
             code: "required" | "type" | "format" | "length" | "range" | "choice" | "unknown_reference" | "conflict" | "not_allowed";
             /**
-             * @description The fault in a sentence.
+             * @description The error in one sentence.
              * @example name is required.
              */
             message: string;
         };
         FilterPreview: {
             /**
-             * @description How many events were looked at: the newest 1,000 that the subscription is for, or fewer if there are fewer or they are long.
+             * @description The number of events examined: the newest 1,000 of the kind and resources of the subscription, or fewer if there are fewer or they are long.
              * @example 1000
              */
             events: number;
             /**
-             * @description How many of them match the filter.
+             * @description The number of these events that match the filter.
              * @example 37
              */
             matching: number;
             /**
              * Format: date-time
-             * @description When the oldest of them was accepted.
+             * @description When the oldest of these events was accepted.
              * @example 2026-01-31T12:00:00.000Z
              */
             since?: string;
-            /** @description The newest ones that match, ten at most. */
+            /** @description The newest events that match, at most ten. */
             examples: components["schemas"]["Event"][];
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         FilterPreviewRequest: {
             /**
-             * @description Which of these events it is for: conditions on the event's `data`. All of them must hold. There are at most 10 members. The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. A condition that cannot be evaluated does not match: its member is missing or has another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
+             * @description Conditions on the event's `data`, all of which must hold for the subscription to get the event. There are at most 10 members. The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. If a condition cannot be evaluated, because the member is missing or has another type, the event does not match. Numbers are compared exactly. `{}` means no filter: all events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -2510,7 +2513,7 @@ export interface components {
         LastAttempt: {
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When the attempt started.
              * @example 2026-01-31T12:00:00.000Z
              */
             at: string;
@@ -2520,34 +2523,34 @@ export interface components {
              */
             durationMs: number;
             /**
-             * @description The status of the target's response, if there was one.
+             * @description The status code of the target's response; absent without a response.
              * @example 410
              */
             status?: number;
             /**
              * @description Why there was no response.
              *
-             *     - `dns`: the name has no address
+             *     - `dns`: the host name has no address
              *     - `refused`: the connection was refused
              *     - `reset`: the connection was closed
-             *     - `timeout`: there was no answer in time
-             *     - `tls`: the certificate or the handshake failed
-             *     - `blocked`: the address or the port may not be called
-             *     - `protocol`: the answer was not valid HTTP
+             *     - `timeout`: there was no response in time
+             *     - `tls`: the TLS handshake failed, or the certificate is not valid
+             *     - `blocked`: the address or the port is not allowed
+             *     - `protocol`: the response was not valid HTTP
              * @example timeout
              * @enum {string}
              */
             error?: "dns" | "refused" | "reset" | "timeout" | "tls" | "blocked" | "protocol";
             /**
-             * @description What failed, if `error` is `tls` or a proxy refused the connection.
+             * @description What exactly failed, if `error` is `tls` or the egress proxy refused the connection.
              *
              *     - `expired`: the certificate has expired, or is not valid yet
-             *     - `name`: the certificate or the server is for another name
+             *     - `name`: the certificate or the server is for another host name
              *     - `untrusted`: no trusted authority issued the certificate, or a certificate of its chain is missing
-             *     - `client_certificate`: the target requires a client certificate, and none is sent
+             *     - `client_certificate`: the target requires a client certificate, but none is sent
              *     - `protocol`: there is no common TLS version or cipher, or the target aborted the handshake
              *     - `other`: something else failed in TLS
-             *     - `proxy`: the proxy of the installation could not reach the target, or refused to
+             *     - `proxy`: the egress proxy could not reach the target, or refused the connection
              * @example expired
              * @enum {string}
              */
@@ -2561,7 +2564,7 @@ export interface components {
              */
             status: "up";
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         Login: {
             /**
              * @description The password.
@@ -2576,28 +2579,28 @@ export interface components {
         };
         LosingSubscription: {
             /**
-             * @description The subscription.
+             * @description The subscription's id.
              * @example 4711
              */
             webhookId: string;
             /**
-             * @description Its account.
+             * @description The id of the subscription's account.
              * @example 83346
              */
             accountId: string;
             /**
-             * @description Its target.
+             * @description The subscription's target URL.
              * @example https://example.com/hooks
              */
             targetUrl: string;
             /**
-             * @description How many notifications ended as `exhausted`, or were cancelled by the service, in the last 24 hours.
+             * @description The number of notifications that became `exhausted`, or were cancelled by the service, in the last 24 hours.
              * @example 15
              */
             lost: number;
             /**
              * Format: date-time
-             * @description When the last of them ended.
+             * @description When the last of these notifications ended.
              * @example 2026-01-31T12:00:00.000Z
              */
             lastLostAt: string;
@@ -2605,7 +2608,7 @@ export interface components {
         Notification: {
             /**
              * Format: uuid
-             * @description The same on every attempt, and equal to `webhook-id`.
+             * @description The notification's id: the same on every attempt, and equal to `webhook-id`.
              * @example 019a0b1c-2d3e-7f40-8a51-b26c73d84e95
              */
             id: string;
@@ -2615,7 +2618,7 @@ export interface components {
              */
             name?: string;
             /**
-             * @description The kind of the event.
+             * @description The event's kind.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
@@ -2625,18 +2628,18 @@ export interface components {
              */
             resource: string;
             /**
-             * @description The account to which it happened.
+             * @description The id of the event's account.
              * @example 83346
              */
             accountId: string;
             /**
-             * @description The application, if the event has one.
+             * @description The id of the event's application, if it has one.
              * @example 5080983
              */
             applicationId?: string;
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-01-31T12:00:00.000Z
              */
             timestamp: string;
@@ -2646,7 +2649,7 @@ export interface components {
              */
             test?: boolean;
             /**
-             * @description Byte for byte as the platform reported it. In a notice about another subscription: its `webhookId`, `name`, `event` and `targetUrl` (without user information), `failingSince`, and `disablesAt` (`webhookFailing`) or `reason` (`webhookDisabled`).
+             * @description The event's data, byte for byte as it was reported. In a notice about another subscription: its `webhookId`, `name`, `event` and `targetUrl` (without user information), `failingSince`, and `disablesAt` (`webhookFailing`) or `reason` (`webhookDisabled`).
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -2670,34 +2673,34 @@ export interface components {
         };
         Overview: {
             /**
-             * @description Unfinished deliveries.
+             * @description The number of unfinished deliveries.
              * @example 12
              */
             pending: number;
             /**
-             * @description For how long the oldest due delivery that no worker and no queue holds has been due, in seconds.
+             * @description How long the oldest due delivery that is in no queue and at no worker has been due, in seconds.
              * @example 1
              */
             oldestDueS?: number;
             /**
-             * @description Deliveries whose lease ended without an outcome, and that no worker has claimed since then.
+             * @description The number of deliveries whose lease ended without an outcome, and that no worker has claimed since then.
              * @example 0
              */
             expiredClaims: number;
             /**
-             * @description How many pending deliveries `expiredClaims` covers: the first 10,000 of each day.
+             * @description The number of pending deliveries that `expiredClaims` covers: the first 10,000 of each day.
              * @example 12
              */
             lookedAt: number;
             workers: components["schemas"]["WorkerShown"][];
             apis: components["schemas"]["ApiShown"][];
-            /** @description The queues by shard; absent while Redis is away. */
+            /** @description The queues by shard; absent while Redis is unavailable. */
             queues?: components["schemas"]["QueueShown"][];
             /** @description The stored data by day, newest first; up to a minute old. */
             partitions: components["schemas"]["PartitionsShown"][];
             retention: {
                 /**
-                 * @description How many days events and their deliveries are kept.
+                 * @description The number of days that events and their deliveries are kept.
                  * @example 30
                  */
                 days: number;
@@ -2709,7 +2712,7 @@ export interface components {
                 nextDay?: string;
                 /**
                  * Format: date-time
-                 * @description The earliest time at which it is deleted.
+                 * @description The earliest time of that deletion.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 nextAt?: string;
@@ -2727,27 +2730,27 @@ export interface components {
         PartitionsShown: {
             /**
              * Format: date
-             * @description The day in UTC.
+             * @description The day, in UTC.
              * @example 2026-01-31
              */
             day: string;
             /**
-             * @description Bytes of events, including indexes.
+             * @description The size of the events of the day, including indexes, in bytes.
              * @example 8192
              */
             events: number;
             /**
-             * @description Bytes of deliveries, including indexes.
+             * @description The size of the deliveries of the day, including indexes, in bytes.
              * @example 8192
              */
             deliveries: number;
             /**
-             * @description Bytes of attempts, including indexes.
+             * @description The size of the attempts of the day, including indexes, in bytes.
              * @example 8192
              */
             attempts: number;
         };
-        /** @description The format of every error: RFC 9457, with `code`, `error` and `requestId`. */
+        /** @description The format of every error: RFC 9457, with `code`, `error`, `errors` and `requestId`. */
         Problem: {
             /**
              * @description Always `about:blank`.
@@ -2755,22 +2758,22 @@ export interface components {
              */
             type: string;
             /**
-             * @description The name of the status.
+             * @description The status code's name.
              * @example Not Found
              */
             title: string;
             /**
-             * @description The status of the answer.
+             * @description The status code of the response.
              * @example 404
              */
             status: number;
             /**
-             * @description One sentence about this request.
+             * @description The error in one sentence.
              * @example There is no such resource.
              */
             detail: string;
             /**
-             * @description The target of the request.
+             * @description The request's path and query.
              * @example /v1/applications/5080983
              */
             instance: string;
@@ -2781,26 +2784,26 @@ export interface components {
              */
             code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "subscription_inactive" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "recovery_running" | "own_access" | "credential_limit_reached";
             /**
-             * @description The same sentence as `detail`.
+             * @description The same as `detail`.
              * @example There is no such resource.
              */
             error: string;
-            /** @description Every fault, if `code` is `validation_failed`. */
+            /** @description Every validation error, if `code` is `validation_failed`. */
             errors?: components["schemas"]["Fault"][];
             /**
-             * @description The `X-Request-Id` of the answer.
+             * @description The `X-Request-Id` of the response.
              * @example f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11
              */
             requestId: string;
         };
         QueueShown: {
             /**
-             * @description Waiting jobs, of up to ten deliveries each.
+             * @description The number of waiting jobs, of up to ten deliveries each.
              * @example 0
              */
             waiting: number;
             /**
-             * @description Jobs that a worker is fetching.
+             * @description The number of jobs that workers are fetching.
              * @example 0
              */
             active: number;
@@ -2813,42 +2816,42 @@ export interface components {
              */
             status: "up" | "down";
             /**
-             * @description PostgreSQL.
+             * @description Whether PostgreSQL takes writes.
              * @example up
              * @enum {string}
              */
             postgres: "up" | "down";
             /**
-             * @description Redis; missing while the process waits for PostgreSQL or its database schema.
+             * @description Whether Redis takes writes; absent while the process waits for PostgreSQL or its database schema.
              * @example up
              * @enum {string}
              */
             redis?: "up" | "down";
             /**
-             * @description `down` while the process waits until `migrate` has made its database schema.
+             * @description `down` while the process waits for `migrate` to create its database schema.
              * @example up
              * @enum {string}
              */
             schema?: "up" | "down";
             /**
-             * @description Why PostgreSQL or Redis cannot be used although it answers: it takes no writes, which setting has a wrong value, or what it refuses. Also which hosts of PostgreSQL take writes, if several do, and which key of stored secrets is missing.
+             * @description Why PostgreSQL or Redis cannot be used although it responds: it takes no writes, a setting has a wrong value, or it refuses a command. Also names the hosts of PostgreSQL that take writes, if several do, and the key of stored secrets that is missing.
              * @example PostgreSQL is a standby, which takes no writes
              */
             reason?: string;
             /**
-             * @description What this host lacked for calls to targets in the last ten seconds: file descriptors (`EMFILE`, `ENFILE`), memory (`ENOBUFS`, `ENOMEM`) or ports (`EADDRNOTAVAIL`). Deliveries wait meanwhile.
+             * @description What this host lacked for requests to targets in the last ten seconds: file descriptors (`EMFILE`, `ENFILE`), memory (`ENOBUFS`, `ENOMEM`) or ports (`EADDRNOTAVAIL`). Deliveries wait meanwhile.
              * @example EMFILE
              * @enum {string}
              */
             shortage?: "EMFILE" | "ENFILE" | "ENOBUFS" | "ENOMEM" | "EADDRNOTAVAIL";
             /**
-             * @description Why this worker holds its deliveries: no target answers (`unreachable`), the egress proxy or the resolver cannot be reached, this host has no network, or lacks resources. It tries one delivery a second.
+             * @description Why this worker holds its deliveries: no target responds (`unreachable`), the egress proxy or the resolver cannot be reached, this host has no network, or it lacks resources. It attempts one delivery per second.
              * @example resources
              * @enum {string}
              */
             hold?: "resources" | "proxy" | "resolver" | "network" | "unreachable";
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         RecoverRequest: {
             /**
              * @description Only counts, and changes nothing.
@@ -2858,13 +2861,13 @@ export interface components {
             dryRun?: boolean | null;
             /**
              * Format: date-time
-             * @description When the outage began. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description When the outage started. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description When the outage had ended. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description When the outage ended. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             until: string;
@@ -2872,59 +2875,59 @@ export interface components {
         Recovery: {
             /**
              * Format: uuid
-             * @description Its id.
+             * @description The recovery's id.
              * @example 019a0b1c-2d3e-7f40-8a51-b26c73d84e95
              */
             id: string;
             /**
              * Format: uri
-             * @description Its address.
+             * @description The recovery's URL.
              * @example https://api.example.com/v1/overview/recoveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e96
              */
             href: string;
             /**
              * Format: date-time
-             * @description When the outage began.
+             * @description When the outage started.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description When the outage had ended.
+             * @description When the outage ended.
              * @example 2026-01-31T12:00:00.000Z
              */
             until: string;
             /**
-             * @description The state of the recovery.
+             * @description The recovery's state.
              *
-             *     - `running`: it is looking for subscriptions, or their deliveries are being sent again
-             *     - `completed`: all subscriptions were recovered, and all of their deliveries were restarted
+             *     - `running`: it searches for subscriptions, or sends their deliveries again
+             *     - `completed`: it has recovered all subscriptions, and started all of their deliveries again
              * @example running
              * @enum {string}
              */
             state: "running" | "completed";
             /**
-             * @description How many subscriptions were changed or get deliveries again.
+             * @description The number of subscriptions that were changed or get deliveries again.
              * @example 14
              */
             subscriptions: number;
             /**
-             * @description How many of them had an open circuit that was closed.
+             * @description The number of circuits that were closed.
              * @example 9
              */
             circuitsClosed: number;
             /**
-             * @description How many of them were switched on again.
+             * @description The number of subscriptions that were enabled again.
              * @example 1
              */
             switchedOn: number;
             /**
-             * @description How many deliveries are sent again, including events that subscriptions missed while they were off.
+             * @description The number of deliveries that are sent again, including events that subscriptions missed while they were disabled.
              * @example 312
              */
             deliveries: number;
             /**
-             * @description How many of the deliveries were restarted so far.
+             * @description The number of these deliveries that have started again so far.
              * @example 200
              */
             sent: number;
@@ -2936,34 +2939,34 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it ended.
+             * @description When the recovery ended.
              * @example 2026-01-31T12:00:00.000Z
              */
             completedAt?: string;
         };
         RecoveryCount: {
             /**
-             * @description How many subscriptions were changed or get deliveries again.
+             * @description The number of subscriptions that were changed or get deliveries again.
              * @example 14
              */
             subscriptions: number;
             /**
-             * @description How many of them had an open circuit that was closed.
+             * @description The number of circuits that were closed.
              * @example 9
              */
             circuitsClosed: number;
             /**
-             * @description How many of them were switched on again.
+             * @description The number of subscriptions that were enabled again.
              * @example 1
              */
             switchedOn: number;
             /**
-             * @description How many deliveries are sent again, including events that subscriptions missed while they were off.
+             * @description The number of deliveries that are sent again, including events that subscriptions missed while they were disabled.
              * @example 312
              */
             deliveries: number;
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         RedeliverRequest: {
             /**
              * @description Only deliveries of events of this application. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
@@ -2971,7 +2974,7 @@ export interface components {
              */
             applicationId?: string | null;
             /**
-             * @description Only counts, and sends nothing.
+             * @description Only counts the deliveries, and sends nothing.
              * @default false
              * @example false
              */
@@ -2983,12 +2986,12 @@ export interface components {
             event?: components["schemas"]["EventKind"];
             /**
              * Format: date-time
-             * @description The start of the time range in which deliveries were created, inclusive. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The start of the time range in which the deliveries were created, inclusive. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
-             * @description Only deliveries in this state; by default exhausted and cancelled ones.
+             * @description Only deliveries in this state; by default, exhausted and cancelled ones.
              * @example exhausted
              */
             state?: components["schemas"]["ReplayableState"];
@@ -2999,12 +3002,12 @@ export interface components {
             status?: string | null;
             /**
              * Format: date-time
-             * @description The end of that time range, exclusive; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The end of the time range, exclusive; by default, now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             until?: string | null;
             /**
-             * @description Only deliveries to this subscription; by default to all of the account. Deliveries to subscriptions that are off or deleted are left out. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description Only deliveries to this subscription; by default, to all subscriptions of the account. Deliveries to disabled or deleted subscriptions are left out. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 4711
              */
             webhookId?: string | null;
@@ -3012,42 +3015,42 @@ export interface components {
         Replay: {
             /**
              * Format: uuid
-             * @description Its id.
+             * @description The replay's id.
              * @example 019a0b1c-2d3e-7f40-8a51-b26c73d84e95
              */
             id: string;
             /**
              * Format: uri
-             * @description Its address.
+             * @description The replay's URL.
              * @example https://api.example.com/v1/replays/019a0b1c-2d3e-7f40-8a51-b26c73d84e95
              */
             href: string;
             /**
-             * @description The only subscription that is replayed; absent for all subscriptions of the account.
+             * @description The id of the only subscription that is replayed; absent for all subscriptions of the account.
              * @example 4711
              */
             webhookId?: string;
             /**
              * Format: date-time
-             * @description The start of the time range in which deliveries were created, inclusive.
+             * @description The start of the time range in which the deliveries were created, inclusive.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description The end of that time range, exclusive.
+             * @description The end of the time range, exclusive.
              * @example 2026-01-31T12:00:00.000Z
              */
             until: string;
             states: components["schemas"]["SendableState"][];
             /**
-             * @description Always `true`: the replay sends events that the subscription has missed.
+             * @description `true` if the replay sends events that the subscription missed; otherwise absent.
              * @example true
              */
             missed?: boolean;
             event?: components["schemas"]["EventKind"];
             /**
-             * @description Only deliveries for events of this application.
+             * @description Only deliveries of events of this application.
              * @example 5080983
              */
             applicationId?: string;
@@ -3057,27 +3060,27 @@ export interface components {
              */
             status?: string;
             /**
-             * @description The state of the replay.
+             * @description The replay's state.
              *
-             *     - `running`: deliveries are being restarted or sent, or wait for their target or an earlier replay
-             *     - `completed`: every delivery was restarted or sent, except those of subscriptions that were switched off meanwhile
-             *     - `cancelled`: it was cancelled, or its subscription was switched off or deleted
+             *     - `running`: it starts deliveries, or waits for their targets or for an earlier replay
+             *     - `completed`: it has started every delivery, except those of subscriptions that were disabled meanwhile
+             *     - `cancelled`: it was cancelled, or its subscription was disabled or deleted
              * @example running
              * @enum {string}
              */
             state: "running" | "completed" | "cancelled";
             /**
-             * @description How many deliveries matched when the replay was created.
+             * @description The number of deliveries that matched when the replay was created.
              * @example 312
              */
             total: number;
             /**
-             * @description How many were restarted or sent so far: more than `total` if others in the time range ended meanwhile.
+             * @description The number of deliveries that the replay has started so far. It exceeds `total` if others in the time range finished meanwhile.
              * @example 200
              */
             replayed: number;
             /**
-             * @description How many of its unfinished deliveries are in flight or sent at once. At most 100 subscriptions and 10,000 pending deliveries are counted.
+             * @description The number of its unfinished deliveries that are in flight or sent at once. At most 100 subscriptions and 10,000 pending deliveries are counted.
              * @example 12
              */
             now: number;
@@ -3090,53 +3093,53 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it ended.
+             * @description When the replay ended.
              * @example 2026-01-31T12:00:00.000Z
              */
             completedAt?: string;
         };
         ReplayCount: {
             /**
-             * @description How many would be sent again.
+             * @description The number of deliveries that would be sent.
              * @example 312
              */
             deliveries: number;
             /**
-             * @description How many of them are sent at once, as fast as their targets accept them.
+             * @description The number that is sent at once, as fast as the targets accept them.
              * @example 287
              */
             now: number;
             waiting: components["schemas"]["WaitingDeliveries"];
             /**
-             * @description How many other deliveries match, but are left out because their subscriptions are off.
+             * @description The number of other deliveries that match, but are left out because their subscriptions are disabled.
              * @example 12
              */
             leftOut: number;
             leftOutFor: {
                 /**
-                 * @description Their subscriptions are off.
+                 * @description The number whose subscriptions are disabled.
                  * @example 12
                  */
                 off?: number;
             };
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         ReplayRequest: {
             /**
-             * @description Only counts, and sends nothing.
+             * @description Only counts the deliveries, and sends nothing.
              * @default false
              * @example false
              */
             dryRun?: boolean | null;
             /**
-             * @description Sends events instead of deliveries: those that match the present subscription, and were not delivered to it. They are sent for the first time, so without the header `webhook-replayed`. `since` and `until` apply to the events, from 30 days before the creation of the subscription on.
+             * @description Sends missed events instead of deliveries: those that match the subscription as it is now and were not delivered to it. They are sent for the first time, so without the header `webhook-replayed`. `since` and `until` apply to the events; the earliest are from 30 days before the creation of the subscription.
              * @default false
              * @example false
              */
             missed?: boolean | null;
             /**
              * Format: date-time
-             * @description The start of the time range in which deliveries were created, inclusive. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The start of the time range in which the deliveries were created, inclusive. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
@@ -3153,7 +3156,7 @@ export interface components {
             states?: components["schemas"]["ReplayableState"][] | null;
             /**
              * Format: date-time
-             * @description The end of that time range, exclusive; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The end of the time range, exclusive; by default, now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             until?: string | null;
@@ -3164,20 +3167,20 @@ export interface components {
          * @enum {string}
          */
         ReplayableState: "succeeded" | "exhausted" | "cancelled";
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         ReportedEvent: {
             /**
-             * @description The account. If `applicationId` is given too, it must be the account of that application. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description The id of the event's account. With `applicationId`, it must be the account of that application. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 83346
              */
             accountId?: string | null;
             /**
-             * @description The application to which it happened, even if that was deleted. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string. Either this or `accountId` is required.
+             * @description The id of the event's application, even if that was deleted. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string. Either this or `accountId` is required.
              * @example 5080983
              */
             applicationId?: string | null;
             /**
-             * @description What happened. It is delivered byte for byte as it was sent. Must have at most 131072 bytes of text. An empty array counts as an empty object.
+             * @description The event's data, which notifications contain byte for byte as it was sent. Must have at most 131072 bytes of text. An empty array counts as an empty object.
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -3187,23 +3190,23 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description The kind of the event. webhookFailing, webhookDisabled, webhookRecovered are refused: only the service reports notices about subscriptions.
+             * @description The event's kind. webhookFailing, webhookDisabled, webhookRecovered are refused: only the service reports notices about subscriptions.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description The producer's key, unique per account and `event`: a repeat delivers nothing. Must have 1 to 255 characters. Must not contain U+0000 or lone surrogates.
+             * @description The producer's key for the event, unique per account and `event`: a repeat delivers nothing. Must have 1 to 255 characters. Must not contain U+0000 or lone surrogates.
              * @example cdr-8c1f3a
              */
             id?: string | null;
             /**
              * Format: date-time
-             * @description When it happened; by default the time of acceptance. Must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description When the event happened; by default, the time of acceptance. Must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             occurredAt?: string | null;
             /**
-             * @description What it is about. Must be one of call, sms, transcription.
+             * @description What the event is about. Must be one of call, sms, transcription.
              * @example call
              */
             resource: components["schemas"]["Resource"];
@@ -3214,10 +3217,10 @@ export interface components {
          * @enum {string}
          */
         Resource: "call" | "sms" | "transcription";
-        /** @description Replaces the configured retries. */
+        /** @description Replaces the retry policy of the installation. */
         RetryPolicy: {
             /**
-             * @description Delays before the retries in seconds, each shortened or lengthened at random by up to 20 %; without any, there is only one attempt.
+             * @description The delays before the retries, in seconds. Each is shortened or lengthened at random by up to 20 %. Without any, there is only one attempt.
              * @example [
              *       10,
              *       60,
@@ -3226,12 +3229,12 @@ export interface components {
              */
             schedule?: number[];
             /**
-             * @description The time limit for the status line and headers of the target's answer, in ms.
+             * @description The timeout for the status line and headers of the target's response, in ms.
              * @example 5000
              */
             timeoutMs?: number;
         };
-        /** @description `null` means that a member is not given. */
+        /** @description `null` counts as absent. */
         SendRequest: {
             /**
              * @description Only deliveries of events of this application. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
@@ -3239,7 +3242,7 @@ export interface components {
              */
             applicationId?: string | null;
             /**
-             * @description Only counts, and sends nothing.
+             * @description Only counts the deliveries, and sends nothing.
              * @default false
              * @example false
              */
@@ -3251,12 +3254,12 @@ export interface components {
             event?: components["schemas"]["EventKind"];
             /**
              * Format: date-time
-             * @description The start of the time range in which deliveries were created, inclusive. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The start of the time range in which the deliveries were created, inclusive. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
-             * @description Only deliveries in this state, where `pending` includes parked ones; by default pending, exhausted and cancelled ones.
+             * @description Only deliveries in this state, where `pending` includes parked ones; by default, pending, exhausted and cancelled ones.
              * @example pending
              */
             state?: components["schemas"]["SendableState"];
@@ -3267,18 +3270,18 @@ export interface components {
             status?: string | null;
             /**
              * Format: date-time
-             * @description The end of that time range, exclusive; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @description The end of the time range, exclusive; by default, now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             until?: string | null;
             /**
-             * @description Only deliveries to this subscription; by default to all of the account. Deliveries to subscriptions that are off or deleted are left out. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description Only deliveries to this subscription; by default, to all subscriptions of the account. Deliveries to disabled or deleted subscriptions are left out. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 4711
              */
             webhookId?: string | null;
         };
         /**
-         * @description A state of deliveries that can be sent now: `pending` includes parked ones.
+         * @description A state of deliveries that can be sent now; `pending` includes parked ones.
          * @example pending
          * @enum {string}
          */
@@ -3286,13 +3289,13 @@ export interface components {
         Session: {
             /**
              * Format: uri
-             * @description The address.
+             * @description The session's URL.
              * @example https://api.example.com/v1/session
              */
             href: string;
             /**
              * Format: int64
-             * @description The id of the user, which is also the id of the account. An integer.
+             * @description The id of the user and of its account.
              * @example 83346
              */
             userId: number;
@@ -3302,20 +3305,20 @@ export interface components {
              */
             username: string;
             /**
-             * @description The role.
+             * @description The user's role.
              * @example account
              * @enum {string}
              */
             role: "account" | "platform";
             /**
              * Format: date-time
-             * @description When it began; not with Basic credentials.
+             * @description When the session started; absent with Basic credentials.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt?: string;
             /**
              * Format: date-time
-             * @description When it ends without further requests; accurate to about a minute. Not with Basic credentials.
+             * @description When the session expires if there are no further requests, to about a minute; absent with Basic credentials.
              * @example 2026-01-31T12:00:00.000Z
              */
             expiresAt?: string;
@@ -3328,17 +3331,17 @@ export interface components {
         Signature: "hmac-sha256" | "ed25519";
         Unmatched: {
             /**
-             * @description A subscription.
+             * @description The subscription's id.
              * @example 4712
              */
             webhookId: string;
             /**
-             * @description The first of these reasons that applies to the present subscription.
+             * @description The first of these reasons that applies to the subscription as it is now.
              *
              *     - `other_event`: it is for another kind of event
              *     - `other_resource`: it is for other resources
              *     - `created_later`: it was created after the event was accepted
-             *     - `disabled`: it is off
+             *     - `disabled`: it is disabled
              *     - `filter`: its filter excludes the event, or cannot be applied to the event's data
              *     - `changed_later`: it has been changed since, and would match now
              * @example disabled
@@ -3353,17 +3356,17 @@ export interface components {
              */
             apiType?: string;
             /**
-             * @description The environment that it runs in; by default, development. An integer is accepted, too. Must be the address or the id of an environment.
+             * @description The environment that the application runs in; by default, development. An integer is accepted, too. Must be the address or the id of an environment.
              * @example https://api.example.com/v1/environments/2
              */
             environment?: string;
             /**
-             * @description The URL that handles its messages (SMS). Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. `null` clears it.
+             * @description The URL that handles the application's messages (SMS). Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without whitespace. `null` clears it.
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string | null;
             /**
-             * @description The name; it need not be unique. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
+             * @description The application's name, which need not be unique. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Shop
              */
             name?: string;
@@ -3373,14 +3376,14 @@ export interface components {
              */
             platform?: string;
             /**
-             * @description The URL that handles its voice calls. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. `null` clears it.
+             * @description The URL that handles the application's voice calls. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without whitespace. `null` clears it.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string | null;
         };
         UpdateUser: {
             /**
-             * @description A locked user's credentials are refused. Must be one of active, locked.
+             * @description The status. The credentials of a locked user are rejected. Must be one of active, locked.
              * @example locked
              * @enum {string}
              */
@@ -3388,17 +3391,17 @@ export interface components {
         };
         UpdateWebhook: {
             /**
-             * @description When false, nothing is sent. True by default.
+             * @description Whether notifications are sent; by default, true.
              * @example true
              */
             enabled?: boolean;
             /**
-             * @description The kind of event that it is for. Notices are about other subscriptions of the account or, for a subscription of an application, of that application: `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off). Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
+             * @description The kind of event that the subscription gets. Notices are about other subscriptions of the account or, for a subscription of an application, of that application: `webhookFailing` (the circuit has opened), `webhookRecovered` (the circuit has closed) and `webhookDisabled` (the service has disabled the subscription). Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
              * @example cdrCreated
              */
             event?: components["schemas"]["EventKind"];
             /**
-             * @description Which of these events it is for: conditions on the event's `data`. All of them must hold. There are at most 10 members. The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. A condition that cannot be evaluated does not match: its member is missing or has another type. Numbers are compared exactly. `{}` is no filter: all of these events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
+             * @description Conditions on the event's `data`, all of which must hold for the subscription to get the event. There are at most 10 members. The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. If a condition cannot be evaluated, because the member is missing or has another type, the event does not match. Numbers are compared exactly. `{}` means no filter: all events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "direction": "in",
              *       "duration": {
@@ -3414,7 +3417,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Values by name, sent with every notification. Names are tokens that differ in more than case. You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor `Authorization` if `targetUrl` has user information. They replace all present headers. A value as it is shown keeps the present one. An empty array counts as an empty object. `null` clears it.
+             * @description Headers that are sent with every notification: values by name. Names must differ in more than case. You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and others), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor `Authorization` if `targetUrl` has user information. They replace all current headers. A masked value, as it is shown, keeps the current one. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
              *     }
@@ -3423,27 +3426,27 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description The most calls in flight, over all workers, up to what the installation allows for one subscription. Notifications beyond it wait without using up an attempt. Must be at least 1. `null` clears it.
+             * @description The maximum number of notifications in flight, over all workers, up to what the installation allows for one subscription. Further notifications wait without using up an attempt. Must be at least 1. `null` clears it.
              * @example 2
              */
             maxConcurrent?: number | null;
             /**
-             * @description The most notifications per second, over all workers: on average, with bursts of 10 % more. Notifications beyond it wait without using up an attempt. Must be from 1 to 1000. `null` clears it.
+             * @description The maximum number of notifications per second, over all workers: an average, with bursts of up to 10 % more. Further notifications wait without using up an attempt. Must be from 1 to 1000. `null` clears it.
              * @example 10
              */
             maxPerSecond?: number | null;
             /**
-             * @description A label for people. Notifications contain it, too. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed. `null` clears it.
+             * @description A label for people, which notifications contain. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed. `null` clears it.
              * @example Billing
              */
             name?: string | null;
             /**
-             * @description When true, notifications are sent one at a time, in the order in which their events were accepted. A failed one holds back those behind it until it has succeeded or finished. `null` clears it.
+             * @description Whether notifications are sent one at a time, in the order in which their events were accepted. A failed one holds back all later ones until it succeeds or finishes. `null` clears it.
              * @example true
              */
             ordered?: boolean | null;
             /**
-             * @description Free-form data that notifications contain exactly as it was sent. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
+             * @description Your own data, which notifications contain exactly as you sent it. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "order": 4711,
              *       "tags": [
@@ -3455,12 +3458,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description What the events are about; `all` includes kinds that later versions add. Notices about subscriptions need `all`. Must be a comma-separated list of call, sms, transcription, or all.
+             * @description What the events are about. `all` includes resources that later versions add; a subscription to notices requires it. Must be a comma-separated list of call, sms, transcription, or all.
              * @example call,sms
              */
             resource?: string;
             /**
-             * @description Replaces the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both; `{}` means no policy. An empty array counts as an empty object. `null` clears it.
+             * @description Replaces the retry policy of the installation, from the next attempt on. It must have `schedule` or `timeoutMs`, or both; `{}` means the policy of the installation. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "schedule": [
              *         10,
@@ -3472,7 +3475,7 @@ export interface components {
              */
             retry?: {
                 /**
-                 * @description Delays before the retries in seconds, each shortened or lengthened at random by up to 20 %; without any, there is only one attempt.
+                 * @description The delays before the retries, in seconds. Each is shortened or lengthened at random by up to 20 %. Without any, there is only one attempt.
                  * @example [
                  *       10,
                  *       60,
@@ -3481,7 +3484,7 @@ export interface components {
                  */
                 schedule?: number[] | null;
                 /**
-                 * @description The time limit for the status line and headers of the target's answer, in ms.
+                 * @description The timeout for the status line and headers of the target's response, in ms.
                  * @example 5000
                  */
                 timeoutMs?: number | null;
@@ -3492,7 +3495,7 @@ export interface components {
              */
             signature?: components["schemas"]["Signature"];
             /**
-             * @description The URL to which notifications are posted. User information in it is sent as Basic authentication. The URL as it is shown keeps the present one. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
+             * @description The URL that notifications are posted to. User information in it is sent as Basic authentication. The masked URL, as it is shown, keeps the current one. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without whitespace. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl?: string;
@@ -3500,13 +3503,13 @@ export interface components {
         User: {
             /**
              * Format: uri
-             * @description The address.
+             * @description The user's URL.
              * @example https://api.example.com/v1/users/83346
              */
             href: string;
             /**
              * Format: int64
-             * @description The id, which is also the id of the account. An integer.
+             * @description The id of the user and of its account.
              * @example 83346
              */
             id: number;
@@ -3516,20 +3519,20 @@ export interface components {
              */
             username: string;
             /**
-             * @description The role.
+             * @description The user's role.
              * @example account
              * @enum {string}
              */
             role: "account" | "platform";
             /**
-             * @description A locked user's credentials are refused.
+             * @description The status. The credentials of a locked user are rejected.
              * @example active
              * @enum {string}
              */
             status: "active" | "locked";
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the user was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             joinDate: string;
@@ -3537,13 +3540,13 @@ export interface components {
         UserWithCredentials: {
             /**
              * Format: uri
-             * @description The address.
+             * @description The user's URL.
              * @example https://api.example.com/v1/users/83346
              */
             href: string;
             /**
              * Format: int64
-             * @description The id, which is also the id of the account. An integer.
+             * @description The id of the user and of its account.
              * @example 83346
              */
             id: number;
@@ -3553,20 +3556,20 @@ export interface components {
              */
             username: string;
             /**
-             * @description The role.
+             * @description The user's role.
              * @example account
              * @enum {string}
              */
             role: "account" | "platform";
             /**
-             * @description A locked user's credentials are refused.
+             * @description The status. The credentials of a locked user are rejected.
              * @example active
              * @enum {string}
              */
             status: "active" | "locked";
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the user was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             joinDate: string;
@@ -3591,27 +3594,27 @@ export interface components {
         };
         WaitingDeliveries: {
             /**
-             * @description Until a set time, because the target answered with `Retry-After` or an attempt of this replay failed; or until an earlier replay of the subscription has ended.
+             * @description The number that waits for a set time, because the target responded with `Retry-After` or an attempt of this replay failed, or for an earlier replay of the subscription.
              * @example 25
              */
             schedule?: number;
             /**
-             * @description Until the customer resumes the subscription.
+             * @description The number that waits until the subscription is resumed.
              * @example 25
              */
             paused?: number;
             /**
-             * @description Until a probe succeeds, because the subscription's circuit is open or half-open.
+             * @description The number that waits for a successful probe, because the subscription's circuit is open or half-open.
              * @example 25
              */
             circuit?: number;
             /**
-             * @description Until our own network reaches targets again.
+             * @description The number that waits until the network of the service reaches targets again.
              * @example 25
              */
             hold?: number;
             /**
-             * @description Until `maxPerSecond`, `maxConcurrent` or `ordered` of the subscription lets them go.
+             * @description The number that waits for `maxPerSecond`, `maxConcurrent` or `ordered` of the subscription.
              * @example 25
              */
             pace?: number;
@@ -3619,48 +3622,48 @@ export interface components {
         Webhook: {
             /**
              * Format: uri
-             * @description Its address.
+             * @description The subscription's URL.
              * @example https://api.example.com/v1/webhooks/4711
              */
             href: string;
             /**
-             * @description Its id.
+             * @description The subscription's id.
              * @example 4711
              */
             id: string;
             /**
              * Format: int64
-             * @description The account that it belongs to. An integer.
+             * @description The id of the account that owns the subscription.
              * @example 83346
              */
             accountId: number;
             /**
-             * @description The application whose events it is for; absent at account level.
+             * @description The id of the application whose events the subscription gets; absent at account level.
              * @example 5080983
              */
             applicationId?: string;
             /**
-             * @description A label for people. Notifications contain it, too.
+             * @description A label for people, which notifications contain.
              * @example Billing
              */
             name?: string;
             /**
-             * @description The kind of event that it is for.
+             * @description The kind of event that the subscription gets.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description What the events are about: `all`, or a list.
+             * @description What the events are about: `all`, or a comma-separated list.
              * @example call,sms
              */
             resource: string;
             /**
-             * @description The URL to which notifications are posted; user information is shown as `***`.
+             * @description The URL that notifications are posted to, with its user information masked as `***`.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
             /**
-             * @description Free-form data that notifications contain exactly as it was sent.
+             * @description Your own data, which notifications contain exactly as you sent it.
              * @example {
              *       "order": 4711,
              *       "tags": [
@@ -3683,26 +3686,26 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description When false, nothing is sent.
+             * @description Whether notifications are sent.
              * @example true
              */
             enabled: boolean;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the subscription was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When a field was last changed.
+             * @description When a field of the subscription was last changed.
              * @example 2026-01-31T12:00:00.000Z
              */
             updatedAt: string;
             /**
-             * @description Why the service switched the subscription off.
+             * @description Why the service disabled the subscription.
              *
-             *     - `gone`: the target answered 410
+             *     - `gone`: the target responded with 410
              *     - `failing`: every attempt failed for 5 days
              * @example gone
              * @enum {string}
@@ -3710,12 +3713,12 @@ export interface components {
             disabledReason?: "gone" | "failing";
             /**
              * Format: date-time
-             * @description When the service switched the subscription off.
+             * @description When the service disabled the subscription.
              * @example 2026-01-31T12:00:00.000Z
              */
             disabledAt?: string;
             /**
-             * @description `true` while its deliveries are parked; otherwise absent.
+             * @description `true` while the subscription is paused; otherwise absent.
              * @example true
              */
             paused?: boolean;
@@ -3723,10 +3726,10 @@ export interface components {
                 /**
                  * @description The state of the target.
                  *
-                 *     - `ok`: the last attempt succeeded, or there was none
-                 *     - `losing`: in the last 24 hours, notifications were `exhausted`, or the service cancelled them: `lost` says how many
-                 *     - `failing`: every attempt since `since` failed
-                 *     - `open`: at least 10 consecutive attempts failed: nothing is sent until `until`, when one delivery is sent as a probe
+                 *     - `ok`: the last attempt succeeded, or there has been none
+                 *     - `losing`: in the last 24 hours, notifications became `exhausted`, or the service cancelled them: `lost` says how many
+                 *     - `failing`: every attempt since `since` has failed
+                 *     - `open`: the circuit is open after at least 10 consecutive failures: nothing is sent until `until`, and then one delivery as a probe
                  * @example open
                  * @enum {string}
                  */
@@ -3739,47 +3742,47 @@ export interface components {
                 since?: string;
                 /**
                  * Format: date-time
-                 * @description Until when only tests and deliveries that are sent now are sent.
+                 * @description Until this time, only tests and deliveries that you send now are attempted.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 until?: string;
                 /**
                  * Format: date-time
-                 * @description When the service switches the subscription off if it keeps failing.
+                 * @description When the service disables the subscription if the failures continue.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 disablesAt?: string;
                 /**
-                 * @description How many notifications ended as `exhausted`, or were cancelled by the service, in the last 24 hours; absent if none.
+                 * @description The number of notifications that became `exhausted`, or were cancelled by the service, in the last 24 hours; absent if there are none.
                  * @example 15
                  */
                 lost?: number;
                 /**
                  * Format: date-time
-                 * @description When the last of them ended.
+                 * @description When the last of these notifications ended.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 lastLostAt?: string;
                 /**
-                 * @description Why due notifications wait for a limit of the subscription.
+                 * @description The limit of the subscription that delays due notifications.
                  *
                  *     - `maxPerSecond`: `maxPerSecond` notifications were sent in the last second
-                 *     - `maxConcurrent`: `maxConcurrent` calls are in flight
-                 *     - `ordered`: the notification before has neither succeeded nor finished
+                 *     - `maxConcurrent`: `maxConcurrent` notifications are in flight
+                 *     - `ordered`: the previous notification has neither succeeded nor finished
                  * @example maxPerSecond
                  * @enum {string}
                  */
                 pacedBy?: "maxPerSecond" | "maxConcurrent" | "ordered";
                 /**
                  * Format: date-time
-                 * @description When the next notification may be sent, if that depends on time alone.
+                 * @description When the next notification can be sent, if that depends on time alone.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 pacedUntil?: string;
             };
             retry?: components["schemas"]["RetryPolicy"];
             /**
-             * @description Headers that are sent with every notification, with their values masked.
+             * @description The headers that are sent with every notification, with their values masked.
              * @example {
              *       "X-Api-Key": "***"
              *     }
@@ -3788,12 +3791,12 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description The most notifications in a second.
+             * @description The maximum number of notifications per second.
              * @example 10
              */
             maxPerSecond?: number;
             /**
-             * @description The most calls in flight.
+             * @description The maximum number of notifications in flight.
              * @example 2
              */
             maxConcurrent?: number;
@@ -3803,7 +3806,7 @@ export interface components {
              */
             ordered?: boolean;
             /**
-             * @description How notifications are signed, unless with `hmac-sha256`.
+             * @description How notifications are signed; absent for `hmac-sha256`.
              * @example ed25519
              */
             signature?: components["schemas"]["Signature"];
@@ -3812,27 +3815,27 @@ export interface components {
              * @example whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
              */
             publicKey?: string;
-            /** @description Its recent activity; only with `include=activity`. Attempts are counted with a delay of about ten seconds. */
+            /** @description Recent activity; only with `include=activity`. Attempts are counted with a delay of about ten seconds. */
             activity?: {
                 /**
-                 * @description How many attempts in the last 24 hours were answered with 2xx.
+                 * @description The number of attempts in the last 24 hours that succeeded.
                  * @example 1295
                  */
                 succeeded: number;
                 /**
-                 * @description How many of them failed.
+                 * @description The number of attempts in the last 24 hours that failed.
                  * @example 4
                  */
                 failed: number;
                 /**
                  * Format: date-time
-                 * @description When the newest delivery was created, unless that was more than seven days ago.
+                 * @description When the newest delivery was created; absent if that was more than seven days ago.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 lastDeliveryAt?: string;
                 /**
                  * Format: date-time
-                 * @description When a notification last succeeded, tests included; absent if none ever has.
+                 * @description When a notification last succeeded, including tests; absent if none has.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 lastSuccessAt?: string;
@@ -3840,58 +3843,58 @@ export interface components {
         };
         WorkerShown: {
             /**
-             * @description `host:pid:random`. Attempts are recorded with the id of their worker.
+             * @description The id of the process: `host:pid:random`. Attempts are recorded with the id of their worker.
              * @example worker-1:7:9f3a51
              */
             id: string;
             /**
-             * @description Its version.
+             * @description The version that the process runs.
              * @example 1.1.0
              */
             version: string;
             /**
              * Format: date-time
-             * @description When it started.
+             * @description When the process started.
              * @example 2026-01-31T12:00:00.000Z
              */
             startedAt: string;
             /**
              * Format: date-time
-             * @description Its last heartbeat. There is one every ten seconds.
+             * @description The time of the last heartbeat. There is one every ten seconds.
              * @example 2026-01-31T12:00:00.000Z
              */
             seenAt: string;
             /**
-             * @description Whether its last heartbeat was at most 35 seconds ago.
+             * @description Whether the last heartbeat is at most 35 seconds old.
              * @example true
              */
             isAlive: boolean;
             /**
-             * @description Its share of one core in the ten seconds before, in percent.
+             * @description The CPU time used in the ten seconds before the heartbeat, in percent of one core.
              * @example 38
              */
             cpuPercent?: number;
             /**
-             * @description Its resident memory, in bytes.
+             * @description The resident memory, in bytes.
              * @example 176000000
              */
             memoryBytes?: number;
             /**
-             * @description Deliveries in flight at its last heartbeat.
+             * @description The number of deliveries in flight at the last heartbeat.
              * @example 3
              */
             inFlight: number;
-            /** @description Why it holds its deliveries: a fault on our own side. It tries one delivery a second. */
+            /** @description Why the worker holds its deliveries: a fault of the service or its network. It attempts one delivery per second. */
             hold?: {
                 /**
-                 * @description No target answers (`unreachable`); the egress proxy or the resolver cannot be reached; its host has no `network`; or it lacks `resources`.
+                 * @description No target responds (`unreachable`); the egress `proxy` or the `resolver` cannot be reached; the host has no `network`; or it lacks `resources`.
                  * @example resources
                  * @enum {string}
                  */
                 cause: "resources" | "proxy" | "resolver" | "network" | "unreachable";
                 /**
                  * Format: date-time
-                 * @description Since when.
+                 * @description When the hold started.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 since: string;
@@ -3899,7 +3902,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `body_too_large`: The body is too large, after decompression if it is compressed. */
+        /** @description `body_too_large`: The decompressed body is too large. */
         BodyTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3911,7 +3914,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `credential_limit_reached`: The user has 100 credentials, including expired ones: revoke some first. */
+        /** @description `credential_limit_reached`: The user already has 100 credentials, including expired ones. Revoke some first. */
         CredentialLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3924,17 +3927,17 @@ export interface components {
             };
         };
         /**
-         * @description `delivery_exists`: The subscription already has a delivery of the event, which can be redelivered.
+         * @description `delivery_exists`: The subscription already has a delivery of the event, which you can redeliver.
          *
-         *     `delivery_limit_reached`: The event was already sent to 100 subscriptions that it had not matched.
+         *     `delivery_limit_reached`: The event has already been sent to 100 subscriptions that it had not matched.
          *
-         *     `event_not_matching`: The subscription is for other events, or was created more than 30 days after this one.
+         *     `event_not_matching`: The subscription is for other events, or was created more than 30 days after the event.
          *
          *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
          *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
          *
-         *     `subscription_inactive`: The webhook subscription is switched off or deleted.
+         *     `subscription_inactive`: The webhook subscription is disabled or deleted.
          */
         DeliveryExistsOrDeliveryLimitReachedOrEventNotMatchingOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive: {
             headers: {
@@ -3968,7 +3971,7 @@ export interface components {
          *
          *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
          *
-         *     `subscription_inactive`: The webhook subscription is switched off or deleted.
+         *     `subscription_inactive`: The webhook subscription is disabled or deleted.
          */
         DeliveryNotFinishedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive: {
             headers: {
@@ -3983,7 +3986,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: The caller's role is not sufficient. */
+        /** @description `forbidden`: The caller's role does not allow the request. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4013,7 +4016,7 @@ export interface components {
          *
          *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
          *
-         *     `recovery_running`: Another recovery is still looking for subscriptions.
+         *     `recovery_running`: Another recovery is still searching for subscriptions.
          */
         IdempotencyKeyInUseOrNotificationLoopOrRecoveryRunning: {
             headers: {
@@ -4033,9 +4036,9 @@ export interface components {
          *
          *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
          *
-         *     `replay_limit_reached`: The subscription, or the account, already has as many running replays as it may have.
+         *     `replay_limit_reached`: The subscription, or the account, already has the maximum number of running replays.
          *
-         *     `subscription_inactive`: The webhook subscription is switched off or deleted.
+         *     `subscription_inactive`: The webhook subscription is disabled or deleted.
          */
         IdempotencyKeyInUseOrNotificationLoopOrReplayLimitReachedOrSubscriptionInactive: {
             headers: {
@@ -4055,7 +4058,7 @@ export interface components {
          *
          *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
          *
-         *     `subscription_inactive`: The webhook subscription is switched off or deleted.
+         *     `subscription_inactive`: The webhook subscription is disabled or deleted.
          */
         IdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive: {
             headers: {
@@ -4082,7 +4085,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `internal_error`: The service has failed unexpectedly. */
+        /** @description `internal_error`: The service failed unexpectedly. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4095,9 +4098,9 @@ export interface components {
             };
         };
         /**
-         * @description `malformed_json`: The body is not JSON text in UTF-8, or the request is not valid HTTP.
+         * @description `malformed_json`: The body is not JSON in UTF-8, or the request is not valid HTTP.
          *
-         *     `validation_failed`: The request has faults; `errors` lists all of them.
+         *     `validation_failed`: The request is invalid; `errors` lists every error.
          */
         MalformedJsonOrValidationFailed: {
             headers: {
@@ -4110,7 +4113,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `method_not_allowed`: The path exists, but not with this method. */
+        /** @description `method_not_allowed`: The path does not support the method. */
         MethodNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4123,7 +4126,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `not_found`: The path or the resource does not exist for the caller. */
+        /** @description `not_found`: The path or the resource does not exist, or is not visible to the caller. */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4147,7 +4150,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `own_access`: A platform user would lock itself or remove its own last credential. */
+        /** @description `own_access`: Users with the `platform` role can neither lock themselves nor revoke their own last credential. */
         OwnAccess: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4159,7 +4162,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `precondition_failed`: The resource has changed since the version that `If-Match` names, `If-Match` has a tag that no answer has, such as a weak one, or the resource exists and the request has `If-None-Match: *`. */
+        /** @description `precondition_failed`: The resource has changed since the version in `If-Match`; or `If-Match` has a tag that no version has, such as a weak one; or the request has `If-None-Match: *` and the resource exists. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4171,7 +4174,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `rate_limited`: The account has exceeded its rate limit or has too many requests in flight, or too many logins, with one or any username, have failed from one address. `Retry-After` says when to retry. */
+        /** @description `rate_limited`: The account has exceeded a rate limit or has too many requests in flight; or too many logins have failed from the same address, with one username or with several. `Retry-After` says when to retry. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4184,7 +4187,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `replay_finished`: The replay is completed, so there is nothing to cancel. */
+        /** @description `replay_finished`: The replay is completed, so it cannot be cancelled. */
         ReplayFinished: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4196,7 +4199,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `request_timeout`: The whole request did not arrive in time; the connection is closed. */
+        /** @description `request_timeout`: The request did not arrive completely in time. The connection is closed. */
         RequestTimeout: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4219,7 +4222,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unavailable`: A store is unavailable, or the service is overloaded. Either nothing was changed, or that is unknown. */
+        /** @description `unavailable`: The database is unavailable, or the service is overloaded. The request had no effect, or its outcome is unknown. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4244,7 +4247,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `validation_failed`: The request has faults; `errors` lists all of them. */
+        /** @description `validation_failed`: The request is invalid; `errors` lists every error. */
         ValidationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4256,7 +4259,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `webhook_limit_reached`: The account, or the application, already has as many webhook subscriptions as it may have. */
+        /** @description `webhook_limit_reached`: The account, or the application, already has the maximum number of webhook subscriptions. */
         WebhookLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4270,34 +4273,34 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+        /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
         IdempotencyKey: string;
-        /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
+        /** @description The `ETag` of the version to change. If the resource has another version, the response is 412 and nothing changes. Commas separate several tags; `*` matches any version. */
         IfMatch: string;
     };
     requestBodies: never;
     headers: {
         /** @description The methods that the path supports. */
         Allow: string;
-        /** @description The version of the fields that a client can write, for use in `If-Match`. */
+        /** @description The version of the resource's writable fields, for `If-Match`. */
         ETag: string;
         /** @description Always `true`: an earlier request with the same `Idempotency-Key` created the resource. */
         "Idempotency-Replayed": "true";
-        /** @description The next page, if there is more. */
+        /** @description The URL of the next page, if there is one. */
         Link: string;
-        /** @description The address of the created resource. */
+        /** @description The URL of the created resource. */
         Location: string;
-        /** @description If requests are limited: the account may make `r` requests now, and one more in `t` seconds; draft-ietf-httpapi-ratelimit-headers-11. */
+        /** @description What is left of the rate limit, if there is one: the account may make `r` requests now, and one more in `t` seconds (draft-ietf-httpapi-ratelimit-headers-11). */
         RateLimit: string;
-        /** @description If requests are limited: an account may make `q` requests in `w` seconds; draft-ietf-httpapi-ratelimit-headers-11. */
+        /** @description The rate limit, if there is one: an account may make `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers-11). */
         "RateLimit-Policy": string;
         /** @description Seconds to wait before a retry. */
         "Retry-After": number;
         /** @description If the page ended before it was full: everything from this time on has been searched, and the next page continues from here. */
         "Switchhook-Searched-To": string;
-        /** @description How to authenticate; not in answers to pages of this origin. */
+        /** @description The authentication scheme; absent if a page of this origin sent the request. */
         "WWW-Authenticate": string;
-        /** @description The client's own value if it is valid, or a new one. */
+        /** @description Identifies the request in errors and logs: the client's own value if it is valid, otherwise a new one. */
         "X-Request-Id": string;
     };
     pathItems: never;
@@ -4307,11 +4310,11 @@ export interface operations {
     applicationsList: {
         parameters: {
             query?: {
-                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
                 accountId?: string;
-                /** @description The size of the page; without it, the whole list. */
+                /** @description The maximum number of entries to return; by default, all. */
                 limit?: number;
-                /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
+                /** @description Returns the entries with higher ids than this one; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: never;
@@ -4344,7 +4347,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4361,7 +4364,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    /** @description The version of the fields that a client can write, for use in `If-Match`. */
+                    /** @description The version of the resource's writable fields, for `If-Match`. */
                     ETag?: string;
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
@@ -4388,12 +4391,12 @@ export interface operations {
     applicationsShow: {
         parameters: {
             query?: {
-                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
                 accountId?: string;
             };
             header?: never;
             path: {
-                /** @description The id of an application of the caller. */
+                /** @description The application's id. */
                 id: string;
             };
             cookie?: never;
@@ -4425,11 +4428,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
+                /** @description The `ETag` of the version to change. If the resource has another version, the response is 412 and nothing changes. Commas separate several tags; `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of an application of the caller. */
+                /** @description The application's id. */
                 id: string;
             };
             cookie?: never;
@@ -4470,11 +4473,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
+                /** @description The `ETag` of the version to change. If the resource has another version, the response is 412 and nothing changes. Commas separate several tags; `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of an application of the caller. */
+                /** @description The application's id. */
                 id: string;
             };
             cookie?: never;
@@ -4506,19 +4509,19 @@ export interface operations {
             query?: {
                 /** @description `all` includes the subscriptions of applications. */
                 scope?: "all";
-                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
                 accountId?: string;
-                /** @description Only subscriptions for this kind of event: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
+                /** @description Only subscriptions to this kind of event: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
-                /** @description One of call, sms, transcription, all: `sms` finds subscriptions for `call,sms` and for `all`; `all` finds those for `all`. */
+                /** @description Only subscriptions to this resource, one of call, sms, transcription, all: `sms` finds subscriptions to `call,sms` and to `all`; `all` finds those to `all`. */
                 resource?: string;
-                /** @description Only subscriptions that are on (`true`) or off (`false`). */
+                /** @description Only enabled (`true`) or disabled (`false`) subscriptions. */
                 enabled?: boolean;
                 /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";
-                /** @description The size of the page; without it, the whole list. */
+                /** @description The maximum number of entries to return; by default, all. */
                 limit?: number;
-                /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
+                /** @description Returns the entries with higher ids than this one; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: never;
@@ -4551,7 +4554,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4568,7 +4571,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    /** @description The version of the fields that a client can write, for use in `If-Match`. */
+                    /** @description The version of the resource's writable fields, for `If-Match`. */
                     ETag?: string;
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
@@ -4596,14 +4599,14 @@ export interface operations {
     webhooksShow: {
         parameters: {
             query?: {
-                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
                 accountId?: string;
                 /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";
             };
             header?: never;
             path: {
-                /** @description The id of a webhook subscription, at account or application level. */
+                /** @description The subscription's id, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4635,11 +4638,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
+                /** @description The `ETag` of the version to change. If the resource has another version, the response is 412 and nothing changes. Commas separate several tags; `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a webhook subscription, at account or application level. */
+                /** @description The subscription's id, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4680,11 +4683,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
+                /** @description The `ETag` of the version to change. If the resource has another version, the response is 412 and nothing changes. Commas separate several tags; `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a webhook subscription, at account or application level. */
+                /** @description The subscription's id, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4715,11 +4718,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
+                /** @description The `ETag` of the version to change. If the resource has another version, the response is 412 and nothing changes. Commas separate several tags; `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a webhook subscription, at account or application level. */
+                /** @description The subscription's id, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4752,11 +4755,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
+                /** @description The `ETag` of the version to change. If the resource has another version, the response is 412 and nothing changes. Commas separate several tags; `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a webhook subscription, at account or application level. */
+                /** @description The subscription's id, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4790,7 +4793,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of a webhook subscription, at account or application level. */
+                /** @description The subscription's id, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4821,7 +4824,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of a webhook subscription, at account or application level. */
+                /** @description The subscription's id, at account or application level. */
                 id: string;
             };
             cookie?: never;
@@ -4851,24 +4854,24 @@ export interface operations {
     applicationWebhooksList: {
         parameters: {
             query?: {
-                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
                 accountId?: string;
-                /** @description Only subscriptions for this kind of event: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
+                /** @description Only subscriptions to this kind of event: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
-                /** @description One of call, sms, transcription, all: `sms` finds subscriptions for `call,sms` and for `all`; `all` finds those for `all`. */
+                /** @description Only subscriptions to this resource, one of call, sms, transcription, all: `sms` finds subscriptions to `call,sms` and to `all`; `all` finds those to `all`. */
                 resource?: string;
-                /** @description Only subscriptions that are on (`true`) or off (`false`). */
+                /** @description Only enabled (`true`) or disabled (`false`) subscriptions. */
                 enabled?: boolean;
                 /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";
-                /** @description The size of the page; without it, the whole list. */
+                /** @description The maximum number of entries to return; by default, all. */
                 limit?: number;
-                /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
+                /** @description Returns the entries with higher ids than this one; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: never;
             path: {
-                /** @description The id of an application of the caller. */
+                /** @description The application's id. */
                 applicationId: string;
             };
             cookie?: never;
@@ -4900,11 +4903,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The id of an application of the caller. */
+                /** @description The application's id. */
                 applicationId: string;
             };
             cookie?: never;
@@ -4920,7 +4923,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    /** @description The version of the fields that a client can write, for use in `If-Match`. */
+                    /** @description The version of the resource's writable fields, for `If-Match`. */
                     ETag?: string;
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
@@ -4949,16 +4952,16 @@ export interface operations {
     applicationWebhooksShow: {
         parameters: {
             query?: {
-                /** @description Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read. */
+                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
                 accountId?: string;
                 /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";
             };
             header?: never;
             path: {
-                /** @description The id of an application of the caller. */
+                /** @description The application's id. */
                 applicationId: string;
-                /** @description The id of a webhook subscription of this application. */
+                /** @description The id of a subscription of the application. */
                 id: string;
             };
             cookie?: never;
@@ -4990,13 +4993,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
+                /** @description The `ETag` of the version to change. If the resource has another version, the response is 412 and nothing changes. Commas separate several tags; `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of an application of the caller. */
+                /** @description The application's id. */
                 applicationId: string;
-                /** @description The id of a webhook subscription of this application. */
+                /** @description The id of a subscription of the application. */
                 id: string;
             };
             cookie?: never;
@@ -5037,13 +5040,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
+                /** @description The `ETag` of the version to change. If the resource has another version, the response is 412 and nothing changes. Commas separate several tags; `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of an application of the caller. */
+                /** @description The application's id. */
                 applicationId: string;
-                /** @description The id of a webhook subscription of this application. */
+                /** @description The id of a subscription of the application. */
                 id: string;
             };
             cookie?: never;
@@ -5075,7 +5078,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of a webhook subscription. */
+                /** @description The subscription's id. */
                 id: string;
             };
             cookie?: never;
@@ -5113,31 +5116,31 @@ export interface operations {
     eventsList: {
         parameters: {
             query?: {
-                /** @description Of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
+                /** @description Only events of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
-                /** @description About this: call, sms, transcription, or all for notices. */
+                /** @description Only events about this resource: call, sms, transcription, or all for notices. */
                 resource?: string;
                 /** @description Only events of this application. */
                 applicationId?: string;
-                /** @description Only events of this account; for the role `platform`. */
+                /** @description For the `platform` role: only events of this account. */
                 accountId?: string;
-                /** @description Only events with this key of their producer. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
+                /** @description Only events with this producer's key. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
                 producerId?: string;
                 /** @description Only events without a delivery (`true`), or with at least one (`false`). */
                 unmatched?: boolean;
-                /** @description Only with this text in the event's data, exactly as it was sent, from `{` to `}`: quotes, spaces, escapes and case count. For example the id of a call, or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
+                /** @description Only entries whose event's data contains this text, exactly as it was sent: quotes, spaces, escapes and case count. For example, the id of a call or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
                 contains?: string;
-                /** @description Only events that match this subscription as it is now, and that were not delivered to it, from 30 days before its creation on. */
+                /** @description Only events that match this subscription as it is now and were not delivered to it. The earliest are from 30 days before its creation. */
                 missedBy?: string;
-                /** @description Adds the events' `data`. A page ends early at about 1 MiB of them. */
+                /** @description Adds the `data` to each event. A page then ends at about 1 MiB of data. */
                 include?: "data";
-                /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
+                /** @description Only entries created at this time or later. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
-                /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
+                /** @description Only entries created before this time. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
                 /** @description The maximum number of entries: it must be a whole number from 1 to 1000 (by default 100) in JSON. In application/x-ndjson and text/csv it is at most, and by default, 100000. */
                 limit?: number;
-                /** @description Returns entries older than the one with this id. */
+                /** @description Returns the entries older than the one with this id. */
                 after?: string;
             };
             header?: never;
@@ -5146,7 +5149,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success. In `text/csv`, a `'` stands before `=`, `+`, `-`, `@` and their full-width forms where a cell begins for a spreadsheet that splits at commas, semicolons or tabs. In strings of JSON they are escaped instead (`\u003d`), and blanks replace tabs and line breaks of JSON in which one comes before a negative number. */
+            /** @description Success. In `text/csv`, a `'` precedes `=`, `+`, `-`, `@` and their full-width forms wherever a spreadsheet that splits at commas, semicolons or tabs would begin a cell. JSON strings have them escaped instead (`\u003d`). In JSON with a tab or line break before a negative number, spaces replace all tabs and line breaks. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5173,7 +5176,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description For a router in front of several installations. It must be the id of the account of all events in the request: events of other accounts are refused. */
+                /** @description For a router in front of several installations. It must be the id of the account of all events in the request; events of other accounts are refused. */
                 "Switchhook-Account"?: string;
             };
             path?: never;
@@ -5215,7 +5218,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description For a router in front of several installations. It must be the id of the account of all events in the request: events of other accounts are refused. */
+                /** @description For a router in front of several installations. It must be the id of the account of all events in the request; events of other accounts are refused. */
                 "Switchhook-Account"?: string;
             };
             path?: never;
@@ -5257,7 +5260,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of an event. */
+                /** @description The event's id. */
                 id: string;
             };
             cookie?: never;
@@ -5286,14 +5289,14 @@ export interface operations {
     eventsDeliveries: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries. */
+                /** @description The maximum number of entries to return. */
                 limit?: number;
-                /** @description Returns entries older than the one with this id. */
+                /** @description Returns the entries older than the one with this id. */
                 after?: string;
             };
             header?: never;
             path: {
-                /** @description The id of an event. */
+                /** @description The event's id. */
                 id: string;
             };
             cookie?: never;
@@ -5325,11 +5328,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The id of an event. */
+                /** @description The event's id. */
                 id: string;
             };
             cookie?: never;
@@ -5375,7 +5378,7 @@ export interface operations {
                 webhookId?: string;
                 /** @description Only deliveries of events of this application. */
                 applicationId?: string;
-                /** @description Only deliveries of this account; for the role `platform`. */
+                /** @description For the `platform` role: only deliveries of this account. */
                 accountId?: string;
                 /** @description Only deliveries in this state: pending, parked, succeeded, exhausted, cancelled. */
                 state?: string;
@@ -5383,19 +5386,19 @@ export interface operations {
                 event?: string;
                 /** @description Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
                 status?: string;
-                /** @description Only deliveries of events with this key of their producer. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
+                /** @description Only deliveries of events with this producer's key. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
                 producerId?: string;
-                /** @description Only with this text in the event's data, exactly as it was sent, from `{` to `}`: quotes, spaces, escapes and case count. For example the id of a call, or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
+                /** @description Only entries whose event's data contains this text, exactly as it was sent: quotes, spaces, escapes and case count. For example, the id of a call or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
                 contains?: string;
-                /** @description Adds the `notification` of each delivery. A page ends early at about 1 MiB of them. */
+                /** @description Adds the `notification` to each delivery. A page then ends at about 1 MiB of notifications. */
                 include?: "notification";
-                /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
+                /** @description Only entries created at this time or later. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
-                /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
+                /** @description Only entries created before this time. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
                 /** @description The maximum number of entries: it must be a whole number from 1 to 1000 (by default 100) in JSON. In application/x-ndjson and text/csv it is at most, and by default, 100000. */
                 limit?: number;
-                /** @description Returns entries older than the one with this id. */
+                /** @description Returns the entries older than the one with this id. */
                 after?: string;
             };
             header?: never;
@@ -5404,7 +5407,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success. In `text/csv`, a `'` stands before `=`, `+`, `-`, `@` and their full-width forms where a cell begins for a spreadsheet that splits at commas, semicolons or tabs. In strings of JSON they are escaped instead (`\u003d`), and blanks replace tabs and line breaks of JSON in which one comes before a negative number. */
+            /** @description Success. In `text/csv`, a `'` precedes `=`, `+`, `-`, `@` and their full-width forms wherever a spreadsheet that splits at commas, semicolons or tabs would begin a cell. JSON strings have them escaped instead (`\u003d`). In JSON with a tab or line break before a negative number, spaces replace all tabs and line breaks. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5436,31 +5439,31 @@ export interface operations {
                 event?: string;
                 /** @description Only deliveries whose last attempt had this result: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
                 status?: string;
-                /** @description Only deliveries of events with this key of their producer. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
+                /** @description Only deliveries of events with this producer's key. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
                 producerId?: string;
-                /** @description Only with this text in the event's data, exactly as it was sent, from `{` to `}`: quotes, spaces, escapes and case count. For example the id of a call, or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space. */
+                /** @description Only entries whose event's data contains this text, exactly as it was sent: quotes, spaces, escapes and case count. For example, the id of a call or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
                 contains?: string;
-                /** @description Adds the `notification` of each delivery. A page ends early at about 1 MiB of them. */
+                /** @description Adds the `notification` to each delivery. A page then ends at about 1 MiB of notifications. */
                 include?: "notification";
-                /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
+                /** @description Only entries created at this time or later. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
-                /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
+                /** @description Only entries created before this time. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
                 /** @description The maximum number of entries: it must be a whole number from 1 to 1000 (by default 100) in JSON. In application/x-ndjson and text/csv it is at most, and by default, 100000. */
                 limit?: number;
-                /** @description Returns entries older than the one with this id. */
+                /** @description Returns the entries older than the one with this id. */
                 after?: string;
             };
             header?: never;
             path: {
-                /** @description The id of a webhook subscription. */
+                /** @description The subscription's id. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Success. In `text/csv`, a `'` stands before `=`, `+`, `-`, `@` and their full-width forms where a cell begins for a spreadsheet that splits at commas, semicolons or tabs. In strings of JSON they are escaped instead (`\u003d`), and blanks replace tabs and line breaks of JSON in which one comes before a negative number. */
+            /** @description Success. In `text/csv`, a `'` precedes `=`, `+`, `-`, `@` and their full-width forms wherever a spreadsheet that splits at commas, semicolons or tabs would begin a cell. JSON strings have them escaped instead (`\u003d`). In JSON with a tab or line break before a negative number, spaces replace all tabs and line breaks. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5489,7 +5492,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of a delivery. */
+                /** @description The delivery's id. */
                 id: string;
             };
             cookie?: never;
@@ -5518,14 +5521,14 @@ export interface operations {
     deliveriesAttempts: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries. */
+                /** @description The maximum number of entries to return. */
                 limit?: number;
-                /** @description Lists the attempts after the one with this number. */
+                /** @description Returns the attempts after the one with this number. */
                 after?: number;
             };
             header?: never;
             path: {
-                /** @description The id of a delivery. */
+                /** @description The delivery's id. */
                 id: string;
             };
             cookie?: never;
@@ -5557,11 +5560,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The id of a delivery. */
+                /** @description The delivery's id. */
                 id: string;
             };
             cookie?: never;
@@ -5596,11 +5599,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The id of a delivery. */
+                /** @description The delivery's id. */
                 id: string;
             };
             cookie?: never;
@@ -5636,7 +5639,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of a delivery. */
+                /** @description The delivery's id. */
                 id: string;
             };
             cookie?: never;
@@ -5668,11 +5671,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The id of a webhook subscription. */
+                /** @description The subscription's id. */
                 id: string;
             };
             cookie?: never;
@@ -5706,16 +5709,16 @@ export interface operations {
     deliveriesStats: {
         parameters: {
             query?: {
-                /** @description The start of the time range; by default one hour before `until`. It must be at most 31 days before `until`. */
+                /** @description The start of the time range; by default, one hour before `until`. It must be at most 31 days before `until`. */
                 since?: string;
-                /** @description The end of the time range, exclusive; by default now. It must be later than `since`. */
+                /** @description The end of the time range, exclusive; by default, now. It must be later than `since`. */
                 until?: string;
-                /** @description The most buckets, 12 by default. Each covers a multiple of five minutes. */
+                /** @description The maximum number of buckets; by default, 12. Each covers a multiple of five minutes. */
                 buckets?: number;
             };
             header?: never;
             path: {
-                /** @description The id of a webhook subscription. */
+                /** @description The subscription's id. */
                 id: string;
             };
             cookie?: never;
@@ -5745,13 +5748,13 @@ export interface operations {
     deliveriesStatsOfAccount: {
         parameters: {
             query?: {
-                /** @description The start of the time range; by default one hour before `until`. It must be at most 31 days before `until`. */
+                /** @description The start of the time range; by default, one hour before `until`. It must be at most 31 days before `until`. */
                 since?: string;
-                /** @description The end of the time range, exclusive; by default now. It must be later than `since`. */
+                /** @description The end of the time range, exclusive; by default, now. It must be later than `since`. */
                 until?: string;
-                /** @description The most buckets, 12 by default. Each covers a multiple of five minutes. */
+                /** @description The maximum number of buckets; by default, 12. Each covers a multiple of five minutes. */
                 buckets?: number;
-                /** @description The account to show; by default the account of the caller. For the role `platform`. */
+                /** @description The account; by default, the caller's. Only the `platform` role can read another account. */
                 accountId?: string;
             };
             header?: never;
@@ -5783,11 +5786,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The id of a webhook subscription. */
+                /** @description The subscription's id. */
                 id: string;
             };
             cookie?: never;
@@ -5799,7 +5802,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run, which sends nothing. */
+            /** @description The result of a dry run, which sends nothing. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5842,7 +5845,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5855,7 +5858,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run, which sends nothing. */
+            /** @description The result of a dry run, which sends nothing. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5897,7 +5900,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5910,7 +5913,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run, which sends nothing. */
+            /** @description The result of a dry run, which sends nothing. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5953,7 +5956,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of a replay. */
+                /** @description The replay's id. */
                 id: string;
             };
             cookie?: never;
@@ -5984,7 +5987,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of a replay. */
+                /** @description The replay's id. */
                 id: string;
             };
             cookie?: never;
@@ -6070,17 +6073,17 @@ export interface operations {
     overviewAccounts: {
         parameters: {
             query?: {
-                /** @description The start of the time range, rounded down to the hour; by default one hour before `until`. It must be at most seven days before `until`. */
+                /** @description The start of the time range, rounded down to the hour; by default, one hour before `until`. It must be at most seven days before `until`. */
                 since?: string;
-                /** @description The end of the time range, rounded up to the hour; by default now. It must be later than `since`. */
+                /** @description The end of the time range, rounded up to the hour; by default, now. It must be later than `since`. */
                 until?: string;
-                /** @description The member to sort by; by default `share`. */
+                /** @description The field to sort by; by default, `share`. */
                 sort?: "share" | "waiting" | "reported" | "delivered" | "failed";
-                /** @description By default `desc`: the largest first. */
+                /** @description The sort order; by default, `desc`: the largest first. */
                 order?: "asc" | "desc";
-                /** @description The maximum number of entries. */
+                /** @description The maximum number of entries to return. */
                 limit?: number;
-                /** @description Lists the accounts after this one. */
+                /** @description Returns the accounts after this one. */
                 after?: string;
             };
             header?: never;
@@ -6114,7 +6117,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6127,7 +6130,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run, which changes nothing. */
+            /** @description The result of a dry run, which changes nothing. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6171,7 +6174,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of a recovery. */
+                /** @description The recovery's id. */
                 id: string;
             };
             cookie?: never;
@@ -6201,9 +6204,9 @@ export interface operations {
     usersList: {
         parameters: {
             query?: {
-                /** @description The size of the page; without it, the whole list. */
+                /** @description The maximum number of entries to return; by default, all. */
                 limit?: number;
-                /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
+                /** @description Returns the entries with higher ids than this one; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: never;
@@ -6276,7 +6279,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id or the username of a user. */
+                /** @description The user's id or username. */
                 user: string;
             };
             cookie?: never;
@@ -6307,7 +6310,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id or the username of a user. */
+                /** @description The user's id or username. */
                 user: string;
             };
             cookie?: never;
@@ -6350,9 +6353,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id or the username of a user. */
+                /** @description The user's id or username. */
                 user: string;
-                /** @description The id of a credential. */
+                /** @description The credential's id. */
                 credential: string;
             };
             cookie?: never;
@@ -6383,9 +6386,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id or the username of a user. */
+                /** @description The user's id or username. */
                 user: string;
-                /** @description The id of a credential. */
+                /** @description The credential's id. */
                 credential: string;
             };
             cookie?: never;
@@ -6419,7 +6422,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id or the username of a user. */
+                /** @description The user's id or username. */
                 user: string;
             };
             cookie?: never;
@@ -6460,9 +6463,9 @@ export interface operations {
     environmentsList: {
         parameters: {
             query?: {
-                /** @description The size of the page; without it, the whole list. */
+                /** @description The maximum number of entries to return; by default, all. */
                 limit?: number;
-                /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
+                /** @description Returns the entries with higher ids than this one; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: never;
@@ -6534,7 +6537,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of an environment. */
+                /** @description The environment's id. */
                 id: string;
             };
             cookie?: never;
@@ -6563,21 +6566,21 @@ export interface operations {
     auditList: {
         parameters: {
             query?: {
-                /** @description Only changes of this account. */
+                /** @description Only changes in this account. */
                 accountId?: string;
-                /** @description Only this kind of change. */
+                /** @description Only changes with this `action`. */
                 action?: string;
-                /** @description Only changes of this kind of resource. */
+                /** @description Only changes to this kind of resource. */
                 resource?: string;
-                /** @description Only changes of resources with this id. */
+                /** @description Only changes to resources with this id. */
                 resourceId?: string;
-                /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
+                /** @description Only entries created at this time or later. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
-                /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
+                /** @description Only entries created before this time. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
                 /** @description The maximum number of entries: it must be a whole number from 1 to 1000 (by default 100) in JSON. In application/x-ndjson and text/csv it is at most, and by default, 100000. */
                 limit?: number;
-                /** @description Returns entries older than the one with this id. */
+                /** @description Returns the entries older than the one with this id. */
                 after?: string;
             };
             header?: never;
@@ -6586,7 +6589,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success. In `text/csv`, a `'` stands before `=`, `+`, `-`, `@` and their full-width forms where a cell begins for a spreadsheet that splits at commas, semicolons or tabs. In strings of JSON they are escaped instead (`\u003d`), and blanks replace tabs and line breaks of JSON in which one comes before a negative number. */
+            /** @description Success. In `text/csv`, a `'` precedes `=`, `+`, `-`, `@` and their full-width forms wherever a spreadsheet that splits at commas, semicolons or tabs would begin a cell. JSON strings have them escaped instead (`\u003d`). In JSON with a tab or line break before a negative number, spaces replace all tabs and line breaks. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6741,7 +6744,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            /** @description Send requests to another process. */
+            /** @description Not ready: send requests to another process. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

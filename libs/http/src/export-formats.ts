@@ -33,9 +33,9 @@ export function exportTypeOf(request: Request): ExportType | undefined {
 
 /** What CSV changes, for the description. */
 export const CSV_CHANGES =
-  "In `text/csv`, a `'` stands before `=`, `+`, `-`, `@` and their full-width forms where a cell begins for a " +
-  'spreadsheet that splits at commas, semicolons or tabs. In strings of JSON they are escaped instead (`\\u003d`), and ' +
-  'blanks replace tabs and line breaks of JSON in which one comes before a negative number.';
+  "In `text/csv`, a `'` precedes `=`, `+`, `-`, `@` and their full-width forms wherever a spreadsheet that splits at " +
+  'commas, semicolons or tabs would begin a cell. JSON strings have them escaped instead (`\\u003d`). In JSON with a tab ' +
+  'or line break before a negative number, spaces replace all tabs and line breaks.';
 
 export function exportFormatOf<Row>(type: ExportType, view: View<Row>): ExportFormat<Row> {
   return type === 'text/csv' ? csvOf(view) : ndjsonOf(view);

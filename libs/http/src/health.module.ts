@@ -176,32 +176,34 @@ const ReadySchema = named(
   'Readiness',
   object({
     status: upOrDown('Whether this process should receive requests.'),
-    postgres: upOrDown('PostgreSQL.'),
+    postgres: upOrDown('Whether PostgreSQL takes writes.'),
     redis: optional(
-      upOrDown('Redis; missing while the process waits for PostgreSQL or its database schema.'),
+      upOrDown(
+        'Whether Redis takes writes; absent while the process waits for PostgreSQL or its database schema.',
+      ),
     ),
     schema: optional(
-      upOrDown('`down` while the process waits until `migrate` has made its database schema.'),
+      upOrDown('`down` while the process waits for `migrate` to create its database schema.'),
     ),
     reason: optional(
       text(
-        'Why PostgreSQL or Redis cannot be used although it answers: it takes no writes, which setting has a wrong ' +
-          'value, or what it refuses. Also which hosts of PostgreSQL take writes, if several do, and which key of ' +
-          'stored secrets is missing.',
+        'Why PostgreSQL or Redis cannot be used although it responds: it takes no writes, a setting has a wrong value, ' +
+          'or it refuses a command. Also names the hosts of PostgreSQL that take writes, if several do, and the key of ' +
+          'stored secrets that is missing.',
         'PostgreSQL is a standby, which takes no writes',
       ),
     ),
     shortage: optional(
       choice(
-        'What this host lacked for calls to targets in the last ten seconds: file descriptors (`EMFILE`, `ENFILE`), ' +
+        'What this host lacked for requests to targets in the last ten seconds: file descriptors (`EMFILE`, `ENFILE`), ' +
           'memory (`ENOBUFS`, `ENOMEM`) or ports (`EADDRNOTAVAIL`). Deliveries wait meanwhile.',
         SHORTAGES,
       ),
     ),
     hold: optional(
       choice(
-        'Why this worker holds its deliveries: no target answers (`unreachable`), the egress proxy or the resolver cannot ' +
-          'be reached, this host has no network, or lacks resources. It tries one delivery a second.',
+        'Why this worker holds its deliveries: no target responds (`unreachable`), the egress proxy or the resolver cannot ' +
+          'be reached, this host has no network, or it lacks resources. It attempts one delivery per second.',
         HOLD_CAUSES,
       ),
     ),
@@ -212,19 +214,21 @@ const ReadySchema = named(
 export const healthRoutes = [
   describeRoutes(HealthController, {
     tag: 'Health',
-    about: 'The service itself; without credentials.',
+    about: 'The health of the process. No credentials are required.',
     operations: {
       live: {
         summary: 'Check whether the process is alive',
-        about: 'The process answers. Nothing else is checked.',
+        about: 'Returns 200 if the process responds. Nothing else is checked.',
         answer: named('Liveness', object({ status: choice('Always `up`.', ['up']) })),
       },
       ready: {
         summary: 'Check whether the process is ready',
         about:
-          'Whether PostgreSQL and Redis take writes, and whether this process should receive requests.',
+          'Returns whether PostgreSQL and Redis take writes, and whether this process should receive requests.',
         answer: ReadySchema,
-        others: { 503: { about: 'Send requests to another process.', schema: ReadySchema } },
+        others: {
+          503: { about: 'Not ready: send requests to another process.', schema: ReadySchema },
+        },
       },
     },
   }),

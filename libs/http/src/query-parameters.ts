@@ -37,7 +37,7 @@ const UNKNOWN = '?'.repeat(256);
 
 /** In the description of a text that may be a telephone number. */
 export const PLUS_AT_START =
-  'Encode `+` as `%2B`, except at the start in front of a digit. Elsewhere, `+` means a space.';
+  'Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit.';
 
 type Maybe<Value> = QueryParameter<Value | undefined>;
 
@@ -101,10 +101,10 @@ export function number(
 
 /** Of a list that is returned whole if no limit is given. */
 export const OPTIONAL_PAGE = {
-  limit: number(MAX_LIMIT, 'The size of the page; without it, the whole list.', 2),
+  limit: number(MAX_LIMIT, 'The maximum number of entries to return; by default, all.', 2),
   after: valid(
     NUMERIC_ID,
-    'Returns the entries after this id, in ascending order; must be an id, up to 2^63-1.',
+    'Returns the entries with higher ids than this one; must be an id, up to 2^63-1.',
     schema.numericId('', '5080983'),
   ),
 };
@@ -112,10 +112,14 @@ export const OPTIONAL_PAGE = {
 /** Of a list that is always paged, with the newest entry first. */
 export const NEWEST_PAGE = {
   limit: {
-    ...number(MAX_LIMIT, 'The maximum number of entries.', 2, { default: DEFAULT_LIMIT }),
+    ...number(MAX_LIMIT, 'The maximum number of entries to return.', 2, { default: DEFAULT_LIMIT }),
     default: DEFAULT_LIMIT,
   } as QueryParameter<number>,
-  after: valid(idThat(isUuid), 'Returns entries older than the one with this id.', schema.uuid('')),
+  after: valid(
+    idThat(isUuid),
+    'Returns the entries older than the one with this id.',
+    schema.uuid(''),
+  ),
 };
 
 /** Like {@link NEWEST_PAGE}, of a list that can also be exported. */
@@ -136,6 +140,6 @@ export const EXPORTABLE_PAGE = {
 
 /** A time range in which something was created. */
 export const TIMES = {
-  since: time(`Created at this time or later; ${TIME_RULE}.`),
-  until: time(`Created before this time; ${TIME_RULE}.`),
+  since: time(`Only entries created at this time or later. It ${TIME_RULE}.`),
+  until: time(`Only entries created before this time. It ${TIME_RULE}.`),
 };

@@ -179,7 +179,7 @@ export function url(
   const inPath = `[^\\s${fragment ? '' : '#'}${BIDI_CONTROLS}]`;
   const validator = withoutBidiControls(text(MAX_URL)).and(
     'format',
-    `must be an absolute ${schemes.join(' or ')} URL with a valid host and port, and without blanks`,
+    `must be an absolute ${schemes.join(' or ')} URL with a valid host and port, and without whitespace`,
     (value) => isTooLongForUrl(value) || isUrl(value, schemes),
     // No `format`: "uri" would refuse non-ASCII letters, which are allowed here.
     { pattern: `^(?:${schemes.map(inAnyCase).join('|')})://[^/\\\\?#\\s]${inPath}*$` },

@@ -31,11 +31,11 @@ export class DocsController {
 export const docsRoutes = [
   describeRoutes(DocsController, {
     tag: 'Description',
-    about: 'This description. `/docs` renders it for people.',
+    about: 'This API description. `/docs` shows it as a page.',
     operations: {
       openApi: {
-        summary: 'Get this description',
-        about: 'OpenAPI 3.1, generated from the running code.',
+        summary: 'Show the API description',
+        about: 'An OpenAPI 3.1 document of the running version.',
         answer: schema.anyObject('', { openapi: '3.1.0' }),
       },
     },

@@ -14,11 +14,15 @@ const API_TYPES = ['scripting', 'webapi'] satisfies Application['apiType'][];
 type EveryField = Record<keyof Omit<Schemas['UpdateApplication'], 'platform'>, FieldOption>;
 
 const FIELDS = {
-  name: { value: '<name>', does: 'its name' },
-  voiceUrl: { value: '<url>', does: 'the URL that handles its voice calls', clear: 'remove it' },
-  messagingUrl: { value: '<url>', does: 'the URL that handles its messages', clear: 'remove it' },
-  apiType: { value: '<type>', does: 'the kind of API that controls it', choices: API_TYPES },
-  environment: { value: '<id>', does: 'id or address of the environment that it runs in' },
+  name: { value: '<name>', does: 'the name' },
+  voiceUrl: { value: '<url>', does: 'the URL that handles voice calls', clear: 'remove it' },
+  messagingUrl: { value: '<url>', does: 'the URL that handles messages', clear: 'remove it' },
+  apiType: {
+    value: '<type>',
+    does: 'the kind of API that controls the application',
+    choices: API_TYPES,
+  },
+  environment: { value: '<id>', does: 'id or URL of the environment' },
 };
 
 /** `applications list|show|create|update|delete` */

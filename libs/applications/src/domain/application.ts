@@ -60,7 +60,7 @@ export class ApplicationFields {
   @Field(label(255), {
     required: true,
     trim: true,
-    about: 'The name; it need not be unique.',
+    about: "The application's name, which need not be unique.",
     example: 'Shop',
   })
   name?: string;
@@ -68,14 +68,14 @@ export class ApplicationFields {
   @Field(httpUrl(), {
     requiredUnless: 'messagingUrl',
     clearsTo: null,
-    about: 'The URL that handles its voice calls.',
+    about: "The URL that handles the application's voice calls.",
     example: 'https://shop.example.com/voice',
   })
   voiceUrl?: string | null;
 
   @Field(httpUrl(), {
     clearsTo: null,
-    about: 'The URL that handles its messages (SMS).',
+    about: "The URL that handles the application's messages (SMS).",
     example: 'https://shop.example.com/sms',
   })
   messagingUrl?: string | null;
@@ -83,7 +83,7 @@ export class ApplicationFields {
   @Field(environmentReference, {
     name: 'environment',
     read: environmentIdOf,
-    about: 'The environment that it runs in; by default, development.',
+    about: 'The environment that the application runs in; by default, development.',
     example: 'https://api.example.com/v1/environments/2',
   })
   environmentId?: string;

@@ -13,28 +13,39 @@ const { optional } = schema;
 
 /** An application in the form that answers contain. */
 export const ApplicationView = viewOf<Application>()('Application', {
-  href: computed(schema.href('The address.', 'applications/5080983'), ({ id }, href) =>
+  href: computed(schema.href("The application's URL.", 'applications/5080983'), ({ id }, href) =>
     href('applications', id),
   ),
-  id: schema.numericId('The id, which is the last segment of `href`.', '5080983'),
-  name: schema.text('The name.', 'Shop'),
+  id: schema.numericId("The application's id, which is the last segment of `href`.", '5080983'),
+  name: schema.text("The application's name.", 'Shop'),
   platform: computed(
     schema.choice('Always the same as `apiType`.', API_TYPES, 'webapi'),
     ({ apiType }) => apiType,
   ),
   apiType: schema.choice('The kind of API that controls the application.', API_TYPES, 'webapi'),
   voiceUrl: optional(
-    schema.text('The URL that handles its voice calls.', 'https://shop.example.com/voice'),
+    schema.text(
+      "The URL that handles the application's voice calls.",
+      'https://shop.example.com/voice',
+    ),
   ),
   messagingUrl: optional(
-    schema.text('The URL that handles its messages (SMS).', 'https://shop.example.com/sms'),
+    schema.text(
+      "The URL that handles the application's messages (SMS).",
+      'https://shop.example.com/sms',
+    ),
   ),
   environment: computed(
-    optional(schema.href('The environment that it runs in.', 'environments/2')),
+    optional(
+      schema.href('The URL of the environment that the application runs in.', 'environments/2'),
+    ),
     ({ environmentId }, href) => environmentId && href('environments', environmentId),
   ),
-  userId: computed(schema.accountNumber('The user who owns it.'), ({ userId }) => Number(userId)),
-  user: computed(schema.href('The address of that user.', 'users/83346'), ({ userId }, href) =>
+  userId: computed(
+    schema.accountNumber('The id of the user who owns the application.'),
+    ({ userId }) => Number(userId),
+  ),
+  user: computed(schema.href("That user's URL.", 'users/83346'), ({ userId }, href) =>
     href('users', userId),
   ),
   partition: optional(
@@ -43,6 +54,6 @@ export const ApplicationView = viewOf<Application>()('Application', {
       'Production',
     ),
   ),
-  createdAt: schema.time('When it was created.'),
-  updatedAt: schema.time('When a field was last changed.'),
+  createdAt: schema.time('When the application was created.'),
+  updatedAt: schema.time('When a field of the application was last changed.'),
 });

@@ -6,28 +6,30 @@ import { ApplicationsController } from './applications.controller.js';
 export const applicationsRoutes = [
   describeRoutes(ApplicationsController, {
     tag: 'Applications',
-    about: "The applications of the caller's account.",
+    about: "Applications of the caller's account.",
     path: {
       id: {
-        about: 'The id of an application of the caller.',
+        about: "The application's id.",
         schema: schema.numericId('', '5080983'),
       },
     },
     operations: {
       list: {
         summary: 'List applications',
-        about: "All of the caller's applications in ascending order of id, or a page of them.",
+        about:
+          "Returns all of the caller's applications in ascending order of id, or a page of them.",
         answer: schema.arrayOf(ApplicationView.schema),
       },
       show: {
         summary: 'Show an application',
-        about: 'Returns one application, with its version as `ETag`.',
+        about: 'Returns an application, with its version as `ETag`.',
         answer: ApplicationView.schema,
         headers: ['ETag'],
       },
       create: {
         summary: 'Create an application',
-        about: 'Needs a `name`, and a `voiceUrl` or a `messagingUrl`.',
+        about:
+          'Creates an application. It must have a `name`, and a `voiceUrl` or a `messagingUrl`.',
         examples: {
           voice: { name: 'Shop', voiceUrl: 'https://shop.example.com/voice' },
           everything: {
@@ -48,7 +50,8 @@ export const applicationsRoutes = [
       },
       update: {
         summary: 'Update an application',
-        about: 'Changes the given fields. Afterwards, `voiceUrl` or `messagingUrl` is required.',
+        about:
+          'Updates the given fields. The application must keep a `voiceUrl` or a `messagingUrl`.',
         examples: {
           rename: { name: 'Shop 2' },
           onlyMessaging: { voiceUrl: null, messagingUrl: 'https://shop.example.com/sms' },
@@ -58,7 +61,7 @@ export const applicationsRoutes = [
       delete: {
         summary: 'Delete an application',
         about:
-          'Deletes it and its webhook subscriptions at once; their pending deliveries are cancelled.',
+          'Deletes an application and its webhook subscriptions, and cancels their pending deliveries.',
         answer: DeletedSchema,
       },
     },

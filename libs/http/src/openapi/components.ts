@@ -5,23 +5,21 @@ import { baseOf, nameOf, type Schema, text } from './schema.js';
 /** A part of the document. */
 export type Json = Record<string, unknown>;
 
-const REQUEST_ID = text(
-  'Identifies the request in our log; errors contain it as `requestId`.',
-  'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11',
-);
-
 const HEADERS = {
-  'X-Request-Id': header("The client's own value if it is valid, or a new one.", REQUEST_ID),
+  'X-Request-Id': header(
+    "Identifies the request in errors and logs: the client's own value if it is valid, otherwise a new one.",
+    text('', 'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11'),
+  ),
   ETag: header(
-    'The version of the fields that a client can write, for use in `If-Match`.',
+    "The version of the resource's writable fields, for `If-Match`.",
     text('', '"3"', { pattern: '^"[0-9]+"$' }),
   ),
   Location: header(
-    'The address of the created resource.',
+    'The URL of the created resource.',
     text('', 'https://api.example.com/v1/applications/5080983', { format: 'uri' }),
   ),
   Link: header(
-    'The next page, if there is more.',
+    'The URL of the next page, if there is one.',
     text('', '<https://api.example.com/v1/applications?limit=2&after=5080983>; rel="next"'),
     false,
   ),
@@ -37,7 +35,7 @@ const HEADERS = {
     false,
   ),
   'WWW-Authenticate': header(
-    'How to authenticate; not in answers to pages of this origin.',
+    'The authentication scheme; absent if a page of this origin sent the request.',
     text('', 'Basic realm="switchhook", charset="UTF-8"'),
     false,
   ),
@@ -48,14 +46,14 @@ const HEADERS = {
   }),
   Allow: header('The methods that the path supports.', text('', 'DELETE, GET, HEAD, PUT')),
   'RateLimit-Policy': header(
-    'If requests are limited: an account may make `q` requests in `w` seconds; ' +
-      'draft-ietf-httpapi-ratelimit-headers-11.',
+    'The rate limit, if there is one: an account may make `q` requests in `w` seconds ' +
+      '(draft-ietf-httpapi-ratelimit-headers-11).',
     text('', '"account";q=600;w=60'),
     false,
   ),
   RateLimit: header(
-    'If requests are limited: the account may make `r` requests now, and one more in `t` seconds; ' +
-      'draft-ietf-httpapi-ratelimit-headers-11.',
+    'What is left of the rate limit, if there is one: the account may make `r` requests now, and one more in `t` ' +
+      'seconds (draft-ietf-httpapi-ratelimit-headers-11).',
     text('', '"account";r=599;t=1'),
     false,
   ),
@@ -77,16 +75,16 @@ const PARAMETERS: Record<'IfMatch' | 'IdempotencyKey', Json> = {
     name: 'If-Match',
     in: 'header',
     description:
-      'The `ETag` that the request expects; a different version is not changed (412). ' +
-      'Several are separated by commas; `*` means any.',
+      'The `ETag` of the version to change. If the resource has another version, the response is 412 and nothing ' +
+      'changes. Commas separate several tags; `*` matches any version.',
     schema: { type: 'string', examples: ['*'] },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body ' +
-      'gets the same answer and creates nothing more.',
+      'A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets ' +
+      'the same response and creates nothing.',
     schema: {
       type: 'string',
       pattern: '^[!-~]{1,255}$',

@@ -34,20 +34,20 @@ export function describeError(error: DomainError, when: string): DescribedError 
 const COMMON = {
   malformed_json: describeError(
     notJson(Buffer.alloc(0), 17),
-    'The body is not JSON text in UTF-8, or the request is not valid HTTP.',
+    'The body is not JSON in UTF-8, or the request is not valid HTTP.',
   ),
   validation_failed: describeError(
     ValidationError.of('name', 'required', 'name is required.'),
-    'The request has faults; `errors` lists all of them.',
+    'The request is invalid; `errors` lists every error.',
   ),
   unauthorized: describeError(
     new DomainError('unauthorized', 'unauthorized', 'Credentials are required (HTTP Basic).'),
     'The request has no valid credentials.',
   ),
-  forbidden: describeError(new ForbiddenError(), "The caller's role is not sufficient."),
+  forbidden: describeError(new ForbiddenError(), "The caller's role does not allow the request."),
   not_found: describeError(
     new NotFoundError(),
-    'The path or the resource does not exist for the caller.',
+    'The path or the resource does not exist, or is not visible to the caller.',
   ),
   method_not_allowed: describeError(
     new DomainError(
@@ -55,7 +55,7 @@ const COMMON = {
       'method_not_allowed',
       'The method PATCH is not allowed here. Allowed: DELETE, GET, HEAD, PUT.',
     ),
-    'The path exists, but not with this method.',
+    'The path does not support the method.',
   ),
   idempotency_key_in_use: describeError(
     new IdempotencyKeyInUseError(),
@@ -67,31 +67,28 @@ const COMMON = {
   ),
   precondition_failed: describeError(
     new PreconditionFailedError(),
-    'The resource has changed since the version that `If-Match` names, `If-Match` has a tag that no ' +
-      'answer has, such as a weak one, or the resource exists and the request has `If-None-Match: *`.',
+    'The resource has changed since the version in `If-Match`; or `If-Match` has a tag that no version has, such as ' +
+      'a weak one; or the request has `If-None-Match: *` and the resource exists.',
   ),
-  body_too_large: describeError(
-    tooLarge(256 << 10),
-    'The body is too large, after decompression if it is compressed.',
-  ),
+  body_too_large: describeError(tooLarge(256 << 10), 'The decompressed body is too large.'),
   unsupported_media_type: describeError(
     unsupported('The header Content-Type must be application/json.'),
     'The `Content-Type` is not `application/json`, or the `Content-Encoding` is unknown.',
   ),
   request_timeout: describeError(
     timeoutError(),
-    'The whole request did not arrive in time; the connection is closed.',
+    'The request did not arrive completely in time. The connection is closed.',
   ),
   rate_limited: describeError(
     new RateLimitedError('The account may make 600 requests in 60 seconds.', 1_000),
-    'The account has exceeded its rate limit or has too many requests in flight, or too many logins, ' +
-      'with one or any username, have failed from one address. `Retry-After` says when to retry.',
+    'The account has exceeded a rate limit or has too many requests in flight; or too many logins have failed from ' +
+      'the same address, with one username or with several. `Retry-After` says when to retry.',
   ),
   unavailable: describeError(
     new UnavailableError(),
-    'A store is unavailable, or the service is overloaded. Either nothing was changed, or that is unknown.',
+    'The database is unavailable, or the service is overloaded. The request had no effect, or its outcome is unknown.',
   ),
-  internal_error: describeError(new InternalError(), 'The service has failed unexpectedly.'),
+  internal_error: describeError(new InternalError(), 'The service failed unexpectedly.'),
 } satisfies Record<string, DescribedError>;
 
 export type CommonCode = keyof typeof COMMON;
@@ -102,9 +99,9 @@ const FIELD_CODES: Readonly<Record<FieldCode, string>> = {
   format: 'the value has the wrong format',
   length: 'the value is too short or too long',
   range: 'the number or the time is out of range',
-  choice: 'the value is not one of the allowed ones',
+  choice: 'the value is not one of the allowed values',
   unknown_reference: 'the value refers to something that does not exist',
-  conflict: 'the value conflicts with another one',
+  conflict: 'the value conflicts with another value',
   not_allowed: 'the value is valid, but not allowed here, or the field is unknown',
 };
 
@@ -112,11 +109,11 @@ export const FaultSchema = named(
   'Fault',
   object({
     field: text(
-      'The member or the query parameter; a JSON Pointer if it is nested. Empty for the whole body.',
+      'The name of the field or query parameter; a JSON Pointer for a nested field; empty for the whole body.',
       'name',
     ),
-    code: meanings('The kind of fault.', FIELD_CODES, 'required'),
-    message: text('The fault in a sentence.', 'name is required.'),
+    code: meanings('The kind of error.', FIELD_CODES, 'required'),
+    message: text('The error in one sentence.', 'name is required.'),
   }),
 );
 
@@ -180,19 +177,23 @@ function problemSchema(codes: readonly string[]): Schema {
   return named('Problem', {
     ...object({
       type: text('Always `about:blank`.', 'about:blank'),
-      title: text('The name of the status.', 'Not Found'),
-      status: { type: 'integer', description: 'The status of the answer.', examples: [404] },
-      detail: text('One sentence about this request.', 'There is no such resource.'),
-      instance: text('The target of the request.', '/v1/applications/5080983'),
+      title: text("The status code's name.", 'Not Found'),
+      status: { type: 'integer', description: 'The status code of the response.', examples: [404] },
+      detail: text('The error in one sentence.', 'There is no such resource.'),
+      instance: text("The request's path and query.", '/v1/applications/5080983'),
       code: choice('The kind of error, for programs.', codes),
-      error: text('The same sentence as `detail`.', 'There is no such resource.'),
+      error: text('The same as `detail`.', 'There is no such resource.'),
       errors: optional({
         ...arrayOf(FaultSchema),
-        description: 'Every fault, if `code` is `validation_failed`.',
+        description: 'Every validation error, if `code` is `validation_failed`.',
       }),
-      requestId: text('The `X-Request-Id` of the answer.', 'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11'),
+      requestId: text(
+        'The `X-Request-Id` of the response.',
+        'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11',
+      ),
     }),
-    description: 'The format of every error: RFC 9457, with `code`, `error` and `requestId`.',
+    description:
+      'The format of every error: RFC 9457, with `code`, `error`, `errors` and `requestId`.',
   });
 }
 

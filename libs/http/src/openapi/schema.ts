@@ -30,7 +30,7 @@ export function baseOf(schema: Schema): Schema | undefined {
 }
 
 /** The description of the body of a POST. */
-export const NULL_IS_ABSENT = '`null` means that a member is not given.';
+export const NULL_IS_ABSENT = '`null` counts as absent.';
 
 /** In the description of an object in a body. */
 export const EMPTY_ARRAY = 'An empty array counts as an empty object.';
@@ -113,7 +113,7 @@ export function time(description: string, example = '2026-01-31T12:00:00.000Z'):
 
 /** The id of an account as an integer, which clients of the specification's API expect. */
 export function accountNumber(description: string): Schema {
-  return { ...integer(`${description} An integer.`, 83346), format: 'int64' };
+  return { ...integer(description, 83346), format: 'int64' };
 }
 
 /** A numeric id, as a string. */
@@ -136,13 +136,13 @@ export function href(description: string, path: string): Schema {
 /** The answer to a POST or PUT: the address of the created or changed resource. */
 export const AddressSchema = named(
   'Address',
-  object({ href: href('The address of the resource.', 'applications/5080983') }),
+  object({ href: href('The URL of the resource.', 'applications/5080983') }),
 );
 
 /** The answer to a DELETE. */
 export const DeletedSchema = named(
   'Deleted',
-  object({ message: text('Always the same.', 'delete successful') }),
+  object({ message: text('Always `delete successful`.', 'delete successful') }),
 );
 
 /** An example of a schema, built from the examples of its parts. */

@@ -3,8 +3,8 @@ import { EVERY_ACCOUNT, type Scope } from '#libs/kernel';
 import type { Principal } from '../domain/logins.js';
 
 /**
- * Whose rows a list shows: only the platform sees those of every account. For others, no account but their own exists,
- * so the filter finds nothing then.
+ * The accounts whose rows a list shows: all of them for the platform. For other users, only their own account exists,
+ * so any other finds nothing.
  * @param asked the filter `accountId`
  */
 export function accountShown(asked: string | undefined, { role, userId }: Principal): Scope {
@@ -12,7 +12,7 @@ export function accountShown(asked: string | undefined, { role, userId }: Princi
   return (asked ?? userId) === userId ? userId : '0';
 }
 
-/** The account whose resources are read: the viewer's own, or for the platform the one that it asks for. */
+/** The account whose resources are read: the viewer's own or, for the platform, any that it names. */
 export function accountRead(asked: string | undefined, viewer: Principal): string {
   return accountShown(asked, viewer) ?? viewer.userId;
 }
@@ -20,12 +20,12 @@ export function accountRead(asked: string | undefined, viewer: Principal): strin
 /** The parameter for {@link accountRead}. */
 export const ACCOUNT_READ = {
   accountId: parameter.numericId(
-    'Of this account instead of the own one; for the role `platform`. The audit of that account shows that it was read.',
+    "The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it.",
     '83346',
   ),
 };
 
-/** Whose deliveries and events a viewer may open: only the platform may open those of every account. */
+/** The accounts whose deliveries and events a viewer may read: all of them for the platform. */
 export function ownerSeen({ role, userId }: Principal): Scope {
   return role === 'platform' ? EVERY_ACCOUNT : userId;
 }

@@ -20,10 +20,10 @@ const RESOURCE = oneOf([...new Set(AUDIT_ACTIONS.map((action) => action.split('.
 
 const LIST = {
   filter: {
-    accountId: parameter.numericId('Only changes of this account.', '83346'),
-    action: parameter.filter(ACTION, 'Only this kind of change.', 'webhook.update'),
-    resource: parameter.filter(RESOURCE, 'Only changes of this kind of resource.', 'webhook'),
-    resourceId: parameter.text('Only changes of resources with this id.', '4711'),
+    accountId: parameter.numericId('Only changes in this account.', '83346'),
+    action: parameter.filter(ACTION, 'Only changes with this `action`.', 'webhook.update'),
+    resource: parameter.filter(RESOURCE, 'Only changes to this kind of resource.', 'webhook'),
+    resourceId: parameter.text('Only changes to resources with this id.', '4711'),
     ...TIMES,
   },
   page: EXPORTABLE_PAGE,

@@ -18,36 +18,38 @@ import {
 
 const CREDENTIAL_LIMIT = describeError(
   new CredentialLimitReachedError(),
-  'The user has 100 credentials, including expired ones: revoke some first.',
+  'The user already has 100 credentials, including expired ones. Revoke some first.',
 );
 const OWN_ACCESS = describeError(
   new OwnAccessError('lock yourself'),
-  'A platform user would lock itself or remove its own last credential.',
+  'Users with the `platform` role can neither lock themselves nor revoke their own last credential.',
 );
 
 const usersRoutes = describeRoutes(UsersController, {
   tag: 'Users',
   about:
-    'Users, which are accounts, and their credentials. Most operations need the role `platform`.',
+    'Users and their credentials. Every user is an account. Most operations require the `platform` role.',
   path: {
-    user: { about: 'The id or the username of a user.', schema: schema.text('', '83346') },
-    credential: { about: 'The id of a credential.', schema: schema.numericId('', '7') },
+    user: { about: "The user's id or username.", schema: schema.text('', '83346') },
+    credential: { about: "The credential's id.", schema: schema.numericId('', '7') },
   },
   operations: {
     list: {
       summary: 'List users',
-      about: 'All users in ascending order of id, or a page of them. Needs the role `platform`.',
+      about:
+        'Returns all users in ascending order of id, or a page of them. Requires the `platform` role.',
       answer: schema.arrayOf(UserView.schema),
     },
     show: {
       summary: 'Show a user',
       about:
-        'The caller with its credentials. With the role `platform`, any user with its credentials.',
+        'Returns a user with its credentials: the caller or, with the `platform` role, any user.',
       answer: UserWithCredentialsView.schema,
     },
     create: {
       summary: 'Create a user',
-      about: 'Needs the role `platform`. A username that is taken is a fault of `username`.',
+      about:
+        'Creates a user. Requires the `platform` role. A username that is taken is a validation error of `username`.',
       examples: {
         withPassword: { username: 'partner.one', password: 'correct horse battery staple' },
         generatedPassword: { username: 'partner.two', role: 'account' },
@@ -58,20 +60,22 @@ const usersRoutes = describeRoutes(UsersController, {
     update: {
       summary: 'Lock or unlock a user',
       about:
-        'Needs the role `platform`. A lock takes effect within a second, and ends all sessions of the user ' +
-        'for good.',
+        'Locks or unlocks a user. Requires the `platform` role. A lock takes effect within a second and ends all ' +
+        'sessions of the user, which an unlock does not restore.',
       examples: { lock: { status: 'locked' }, unlock: { status: 'active' } },
       answer: ChangedUserSchema,
       errors: [OWN_ACCESS, 'precondition_failed'],
     },
     showCredential: {
       summary: 'Show a credential',
-      about: 'One credential of the caller. With the role `platform`, of any user.',
+      about: 'Returns a credential of the caller or, with the `platform` role, of any user.',
       answer: CredentialView.schema,
     },
     addCredential: {
       summary: 'Add a credential',
-      about: 'Needs the role `platform`. Older credentials keep working, so that they can overlap.',
+      about:
+        'Adds a credential. Requires the `platform` role. Existing credentials keep working, so that you can change a password ' +
+        'without an interruption.',
       examples: {
         chosen: { password: 'another horse, another staple' },
         generated: {},
@@ -83,7 +87,8 @@ const usersRoutes = describeRoutes(UsersController, {
     },
     removeCredential: {
       summary: 'Revoke a credential',
-      about: 'Needs the role `platform`. The credential stops working within a second.',
+      about:
+        'Revokes a credential, which stops working within a second. Requires the `platform` role.',
       answer: DeletedSchema,
       errors: [OWN_ACCESS, 'precondition_failed'],
     },
@@ -93,21 +98,22 @@ const usersRoutes = describeRoutes(UsersController, {
 const environmentsRoutes = describeRoutes(EnvironmentsController, {
   tag: 'Environments',
   about: 'The environments that applications run in.',
-  path: { id: { about: 'The id of an environment.', schema: schema.numericId('', '2') } },
+  path: { id: { about: "The environment's id.", schema: schema.numericId('', '2') } },
   operations: {
     list: {
       summary: 'List environments',
-      about: 'All environments in ascending order of id, or a page of them.',
+      about: 'Returns all environments in ascending order of id, or a page of them.',
       answer: schema.arrayOf(EnvironmentView.schema),
     },
     show: {
       summary: 'Show an environment',
-      about: 'Returns one environment.',
+      about: 'Returns an environment.',
       answer: EnvironmentView.schema,
     },
     create: {
       summary: 'Create an environment',
-      about: 'Needs the role `platform`. An id that is taken is a fault of `id`.',
+      about:
+        'Creates an environment. Requires the `platform` role. An id that is taken is a validation error of `id`.',
       examples: {
         next: { name: 'Partner tests', type: 'special', billable: false },
         chosenId: { id: '70', name: 'Production of partners', type: 'production', billable: true },
@@ -125,9 +131,8 @@ const auditRoutes = describeRoutes(AuditController, {
     list: {
       summary: 'List changes',
       about:
-        "The changes of the caller's account, and its logins and logouts with sessions, newest first. With " +
-        'the role `platform`, of all accounts. ' +
-        'An entry names the changed fields, but never contains their values.',
+        "Returns the changes of the caller's account and the logins and logouts of its sessions, newest first; with the " +
+        '`platform` role, those of all accounts. An entry names the changed fields, but never contains their values.',
       answer: schema.arrayOf(AuditRecordView.schema),
     },
   },
@@ -136,19 +141,20 @@ const auditRoutes = describeRoutes(AuditController, {
 const sessionRoutes = describeRoutes(SessionController, {
   tag: 'Session',
   about:
-    'The session of a browser, in a cookie instead of the `Authorization` header. It ends with its ' +
-    'credential, when its user is locked, after 30 minutes without a request, and after 12 hours. Only requests of pages of this ' +
-    "origin may use it, and errors to them do not make the browser ask for a password. Programs don't need it.",
+    'A session of a browser, in a cookie instead of the `Authorization` header. It ends when its credential is revoked or ' +
+    'expires, when its user is locked, after 30 minutes without a request, and after 12 hours. Only requests from pages of ' +
+    "this origin can use it, and errors do not make the browser ask for a password. Programs don't need a session.",
   operations: {
     begin: {
       summary: 'Log in',
       about:
-        'Takes Basic credentials or, without them, a username and a password in the body. Sets the cookie.',
+        'Starts a session and sets its cookie. Takes Basic credentials or, without them, a username and a password in the ' +
+        'body.',
       answer: SessionView.schema,
     },
     show: {
       summary: 'Show who is logged in',
-      about: 'The user and, for a session in a cookie, its times.',
+      about: 'Returns the caller and, for a session, its times.',
       answer: SessionView.schema,
     },
     end: {

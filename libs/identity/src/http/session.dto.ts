@@ -19,17 +19,17 @@ type ShownSession = Pick<Session, 'principal'> & Partial<Pick<Session, 'createdA
 
 /** Who is logged in. */
 export const SessionView = viewOf<ShownSession>()('Session', {
-  href: computed(schema.href('The address.', 'session'), (_, href) => href('session')),
+  href: computed(schema.href("The session's URL.", 'session'), (_, href) => href('session')),
   userId: computed(
-    schema.accountNumber('The id of the user, which is also the id of the account.'),
+    schema.accountNumber('The id of the user and of its account.'),
     ({ principal }) => Number(principal.userId),
   ),
   username: computed(schema.text('The username.', 'demo'), ({ principal }) => principal.username),
-  role: computed(schema.choice('The role.', ROLES), ({ principal }) => principal.role),
-  createdAt: optional(schema.time('When it began; not with Basic credentials.')),
+  role: computed(schema.choice("The user's role.", ROLES), ({ principal }) => principal.role),
+  createdAt: optional(schema.time('When the session started; absent with Basic credentials.')),
   expiresAt: optional(
     schema.time(
-      'When it ends without further requests; accurate to about a minute. Not with Basic credentials.',
+      'When the session expires if there are no further requests, to about a minute; absent with Basic credentials.',
     ),
   ),
 });

@@ -12,16 +12,21 @@ import {
 } from '../domain/user.js';
 
 const PASSWORD = {
-  about: 'Without it, the service generates a password and shows it only in this answer.',
+  about:
+    'The password. By default, the service generates one and returns it only in this response.',
   example: 'correct horse battery staple',
 };
 
 /** The body of `POST /v1/users`. */
 export class CreateUserDto {
-  @Field(usernameValidator, { required: true, about: 'Unique.', example: 'partner.one' })
+  @Field(usernameValidator, {
+    required: true,
+    about: 'The username, which is unique.',
+    example: 'partner.one',
+  })
   username!: string;
 
-  @Field(oneOf(ROLES), { about: 'The role.', example: 'account', default: 'account' })
+  @Field(oneOf(ROLES), { about: "The user's role.", example: 'account', default: 'account' })
   role!: Role;
 
   @Field(passwordValidator, PASSWORD)
@@ -30,7 +35,10 @@ export class CreateUserDto {
 
 /** The body of `PUT /v1/users/:id`. */
 export class UpdateUserDto {
-  @Field(oneOf(STATUSES), { about: "A locked user's credentials are refused.", example: 'locked' })
+  @Field(oneOf(STATUSES), {
+    about: 'The status. The credentials of a locked user are rejected.',
+    example: 'locked',
+  })
   status?: Status;
 }
 
@@ -51,23 +59,30 @@ const { optional } = schema;
 
 /** A user in lists. */
 export const UserView = viewOf<User>()('User', {
-  href: computed(schema.href('The address.', 'users/83346'), ({ id }, href) => href('users', id)),
-  id: computed(schema.accountNumber('The id, which is also the id of the account.'), ({ id }) =>
+  href: computed(schema.href("The user's URL.", 'users/83346'), ({ id }, href) =>
+    href('users', id),
+  ),
+  id: computed(schema.accountNumber('The id of the user and of its account.'), ({ id }) =>
     Number(id),
   ),
   username: schema.text('The username.', 'partner.one'),
-  role: schema.choice('The role.', ROLES),
-  status: schema.choice("A locked user's credentials are refused.", STATUSES),
-  joinDate: schema.time('When it was created.'),
+  role: schema.choice("The user's role.", ROLES),
+  status: schema.choice('The status. The credentials of a locked user are rejected.', STATUSES),
+  joinDate: schema.time('When the user was created.'),
 });
 
 const CredentialSummaryView = viewOf<Credential>()('CredentialSummary', {
-  id: schema.numericId('The id.', '7'),
-  createdAt: schema.time('When it was created.'),
+  id: schema.numericId("The credential's id.", '7'),
+  createdAt: schema.time('When the credential was created.'),
   expiresAt: optional(
-    schema.time('When it expires or has expired, if ever.', '2099-12-31T23:59:59.000Z'),
+    schema.time(
+      'When the credential expires or expired; absent if never.',
+      '2099-12-31T23:59:59.000Z',
+    ),
   ),
-  lastUsedAt: optional(schema.time('When it was last used, if ever; accurate to about a minute.')),
+  lastUsedAt: optional(
+    schema.time('When the credential was last used, to about a minute; absent if never.'),
+  ),
 });
 
 /** One user. */
@@ -81,7 +96,7 @@ export const UserWithCredentialsView = viewOf<User & { credentials: Credential[]
   },
 );
 
-const credentialAddress = schema.href('The address.', 'users/83346/credentials/7');
+const credentialAddress = schema.href("The credential's URL.", 'users/83346/credentials/7');
 
 /** One credential. */
 export const CredentialView = viewOf<Credential>()('Credential', {
@@ -90,15 +105,18 @@ export const CredentialView = viewOf<Credential>()('Credential', {
 });
 
 const password = optional(
-  schema.text('Only if it was generated, and only in this answer.', 'Zr0vD8cP1mXyq4Lw'),
+  schema.text(
+    'The password, if the service generated it. No other response contains it.',
+    'Zr0vD8cP1mXyq4Lw',
+  ),
 );
 
 /** The answer to a new user. */
 export const CreatedUserSchema = schema.named(
   'CreatedUser',
   schema.object({
-    href: schema.href('The address.', 'users/83346'),
-    id: schema.accountNumber('The id, which is also the id of the account.'),
+    href: schema.href("The user's URL.", 'users/83346'),
+    id: schema.accountNumber('The id of the user and of its account.'),
     password,
   }),
 );
@@ -107,15 +125,19 @@ export const CreatedUserSchema = schema.named(
 export const ChangedUserSchema = schema.named(
   'ChangedUser',
   schema.object({
-    href: schema.href('The address.', 'users/83346'),
-    id: schema.accountNumber('The id, which is also the id of the account.'),
+    href: schema.href("The user's URL.", 'users/83346'),
+    id: schema.accountNumber('The id of the user and of its account.'),
   }),
 );
 
 /** The answer to a new credential. */
 export const CreatedCredentialSchema = schema.named(
   'CreatedCredential',
-  schema.object({ href: credentialAddress, id: schema.numericId('The id.', '7'), password }),
+  schema.object({
+    href: credentialAddress,
+    id: schema.numericId("The credential's id.", '7'),
+    password,
+  }),
 );
 
 export function credentialHref({ id, userId }: Credential, href: HrefBuilder): string {

@@ -9,11 +9,11 @@ import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './deliver
 
 export const SUBSCRIPTION_INACTIVE = describeError(
   new SubscriptionInactiveError(),
-  'The webhook subscription is switched off or deleted.',
+  'The webhook subscription is disabled or deleted.',
 );
 const NOT_FINISHED = describeError(
   new DeliveryNotFinishedError({ state: 'pending' }),
-  'The delivery is pending, parked or in flight. A waiting one can be cancelled first.',
+  'The delivery is pending, parked or in flight. Unless it is in flight, you can cancel it first.',
 );
 const IN_FLIGHT = describeError(
   new DeliveryNotFinishedError({ state: 'pending' }),
@@ -26,7 +26,7 @@ const FINISHED = describeError(
 
 const OF_SUBSCRIPTION = {
   id: {
-    about: 'The id of a webhook subscription.',
+    about: "The subscription's id.",
     schema: schema.numericId('', '4711'),
   },
 };
@@ -34,53 +34,55 @@ const OF_SUBSCRIPTION = {
 /** The deliveries' part of the API description. */
 export const deliveriesRoutes = describeRoutes(DeliveriesController, {
   tag: 'Deliveries',
-  about: 'Notifications to subscriptions, with every attempt.',
-  path: { id: { about: 'The id of a delivery.', schema: schema.uuid('') } },
+  about:
+    'A delivery is one event on its way to one subscription, with all attempts to send its notification.',
+  path: { id: { about: "The delivery's id.", schema: schema.uuid('') } },
   operations: {
     list: {
       summary: 'List deliveries',
-      about: "The caller's deliveries, or all deliveries for the role `platform`; newest first.",
+      about:
+        "Returns the caller's deliveries, newest first; with the `platform` role, those of all accounts.",
       answer: schema.arrayOf(DeliveryView.schema),
     },
     listOf: {
       summary: "List a subscription's deliveries",
-      about: 'Newest first.',
+      about: 'Returns the deliveries to a subscription, newest first.',
       path: OF_SUBSCRIPTION,
       answer: schema.arrayOf(DeliveryView.schema),
     },
     show: {
       summary: 'Show a delivery',
       about:
-        'A delivery and its newest attempts, even after its subscription was deleted. The role ' +
-        '`platform` may show those of any account.',
+        'Returns a delivery and its newest attempts, even if its subscription was deleted. With the `platform` role, a ' +
+        'delivery of any account.',
       answer: DeliveryWithAttemptsSchema,
     },
     attempts: {
       summary: "List a delivery's attempts",
-      about: 'All of them, oldest first. The role `platform` may list those of any account.',
+      about:
+        'Returns all attempts of a delivery, oldest first. With the `platform` role, of a delivery of any account.',
       answer: schema.arrayOf(AttemptView.schema),
     },
     redeliver: {
-      summary: 'Deliver again',
+      summary: 'Redeliver a delivery',
       about:
-        'Restarts a finished delivery with the same id and a full schedule of attempts, at most ' +
-        '20 times per hour.',
+        'Sends a finished delivery again, with the same id and a full schedule of attempts, at most 20 times per hour.',
       answer: AddressSchema,
       errors: [NOT_FINISHED, SUBSCRIPTION_INACTIVE],
     },
     send: {
-      summary: 'Send now',
+      summary: 'Send a delivery now',
       about:
-        'Tries a waiting delivery at once, even if its subscription is paused or held, or its circuit is open. If that ' +
-        'fails, its schedule continues as before. A delivery in flight is not changed, and a finished one ' +
-        'is restarted, as with `redeliver`. At most 20 times per hour.',
+        'Attempts a pending or parked delivery at once, even if its subscription is paused, its circuit is open, or its ' +
+        'target has asked to wait. If the attempt fails, the schedule continues as before. A delivery in flight does not ' +
+        'change, and a finished one is sent again, as with `redeliver`. At most 20 times per hour.',
       answer: AddressSchema,
       errors: [IN_FLIGHT, SUBSCRIPTION_INACTIVE],
     },
     cancel: {
       summary: 'Cancel a delivery',
       about:
-        'Cancels an unfinished delivery. An attempt in flight continues and is recorded; if it succeeds, so does the ' +
+        'Cancels a pending or parked delivery. An attempt in flight continues and is recorded; if it succeeds, so does the ' +
         'delivery. Cancelling again has no effect.',
       answer: AddressSchema,
       errors: [FINISHED],
@@ -88,7 +90,8 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     test: {
       summary: 'Test a subscription',
       about:
-        'Sends a sample of its event at once, in a single attempt. The answer says where to see the result.',
+        "Sends a sample of the subscription's event at once, in a single attempt. The response has the URL of the delivery, " +
+        'which shows the result.',
       path: OF_SUBSCRIPTION,
       answer: AddressSchema,
       errors: [SUBSCRIPTION_INACTIVE],

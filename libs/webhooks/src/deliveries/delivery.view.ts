@@ -18,42 +18,43 @@ const { optional } = schema;
 
 /** The meaning of each state. The type ensures that none is missing. */
 const STATES: Record<DeliveryState, string> = {
-  pending: 'in flight, or waiting for its next attempt',
-  succeeded: 'the target answered 2xx',
-  exhausted: 'given up',
-  cancelled: 'its subscription was switched off or deleted, or its customer cancelled it',
-  parked: 'pending, while the subscription is held, paused, or its circuit is open',
+  pending: 'in flight, or waiting for the next attempt',
+  succeeded: 'the target responded with 2xx',
+  exhausted: 'given up after failed attempts',
+  cancelled: 'the subscription was disabled or deleted, or the customer cancelled the delivery',
+  parked:
+    'pending, while the subscription is paused, its circuit is open, or its target has asked to wait with `Retry-After`',
 };
 
 const REASONS: Record<DeliveryReason, string> = {
-  gone: 'the target answered 410',
+  gone: 'the target responded with 410',
   no_attempts_left: 'every attempt failed',
-  failing: `the subscription was switched off, as every attempt had failed for ${String(FAILING_DAYS)} days`,
-  disabled: 'the subscription was switched off',
+  failing: `the subscription was disabled, because every attempt had failed for ${String(FAILING_DAYS)} days`,
+  disabled: 'the subscription was disabled',
   deleted: 'the subscription was deleted',
-  requested: 'the customer cancelled it',
-  expired: 'it was kept as long as events are kept',
+  requested: 'the customer cancelled the delivery',
+  expired: 'the retention of its event ended',
 };
 
 const ATTEMPT_ERRORS: Record<AttemptError, string> = {
-  dns: 'the name has no address',
+  dns: 'the host name has no address',
   refused: 'the connection was refused',
   reset: 'the connection was closed',
-  timeout: 'there was no answer in time',
-  tls: 'the certificate or the handshake failed',
-  blocked: 'the address or the port may not be called',
-  protocol: 'the answer was not valid HTTP',
+  timeout: 'there was no response in time',
+  tls: 'the TLS handshake failed, or the certificate is not valid',
+  blocked: 'the address or the port is not allowed',
+  protocol: 'the response was not valid HTTP',
 };
 
 const ATTEMPT_DETAILS: Record<AttemptDetail, string> = {
   expired: 'the certificate has expired, or is not valid yet',
-  name: 'the certificate or the server is for another name',
+  name: 'the certificate or the server is for another host name',
   untrusted:
     'no trusted authority issued the certificate, or a certificate of its chain is missing',
-  client_certificate: 'the target requires a client certificate, and none is sent',
+  client_certificate: 'the target requires a client certificate, but none is sent',
   protocol: 'there is no common TLS version or cipher, or the target aborted the handshake',
   other: 'something else failed in TLS',
-  proxy: 'the proxy of the installation could not reach the target, or refused to',
+  proxy: 'the egress proxy could not reach the target, or refused the connection',
 };
 
 export const DeliveryStateSchema = schema.named(
@@ -65,13 +66,15 @@ export const DeliveryStateSchema = schema.named(
 export const LOGGED = 100;
 
 const OUTCOME = {
-  at: schema.time('When it began.'),
+  at: schema.time('When the attempt started.'),
   durationMs: schema.integer('The time until the response headers or the failure, in ms.', 123),
-  status: optional(schema.integer("The status of the target's response, if there was one.", 410)),
+  status: optional(
+    schema.integer("The status code of the target's response; absent without a response.", 410),
+  ),
   error: optional(schema.meanings('Why there was no response.', ATTEMPT_ERRORS, 'timeout')),
   detail: optional(
     schema.meanings(
-      'What failed, if `error` is `tls` or a proxy refused the connection.',
+      'What exactly failed, if `error` is `tls` or the egress proxy refused the connection.',
       ATTEMPT_DETAILS,
       'expired',
     ),
@@ -82,51 +85,49 @@ const LastAttemptSchema = schema.named('LastAttempt', schema.object(OUTCOME));
 
 /** A delivery in the form that answers contain. */
 export const DeliveryView = viewOf<Delivery>()('Delivery', {
-  id: schema.uuid("Its id, and the notification's `webhook-id`."),
+  id: schema.uuid("The delivery's id, which is also the `webhook-id` of its notification."),
   href: computed(
-    schema.href('Its address.', 'deliveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
+    schema.href("The delivery's URL.", 'deliveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
     ({ id }, href) => href('deliveries', id),
   ),
-  eventId: schema.uuid('The event that it delivers.', '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388'),
-  webhookId: schema.numericId('The subscription that it delivers to.', '4711'),
-  event: eventKind('The kind of the event.'),
+  eventId: schema.uuid("The event's id.", '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388'),
+  webhookId: schema.numericId("The subscription's id.", '4711'),
+  event: eventKind("The event's kind."),
   resource: resourceOrAll('What the event is about:'),
   applicationId: optional(
-    schema.numericId('The application of the event, if it has one.', '5080983'),
+    schema.numericId("The id of the event's application, if it has one.", '5080983'),
   ),
   producerId: optional(
-    schema.text("The event's key from its producer, if it has one.", 'cdr-8c1f3a'),
+    schema.text("The producer's key for the event, if it has one.", 'cdr-8c1f3a'),
   ),
   targetUrl: schema.text(
-    'The present target of the subscription; user information is shown as `***`.',
+    'The current target URL of the subscription, with its user information masked as `***`.',
     'https://hooks.example.com/switchhook',
   ),
   state: DeliveryStateSchema,
-  reason: optional(schema.meanings('Why it ended without success.', REASONS, 'gone')),
-  attempts: schema.integer('How many attempts are recorded.', 1),
-  lastAttempt: optional(
-    schema.use(LastAttemptSchema, { description: 'How the last attempt ended.' }),
-  ),
+  reason: optional(schema.meanings('Why the delivery ended without success.', REASONS, 'gone')),
+  attempts: schema.integer('The number of recorded attempts.', 1),
+  lastAttempt: optional(schema.use(LastAttemptSchema, { description: 'The last attempt.' })),
   nextAttemptAt: optional(
     schema.time(
-      'When the next attempt is due, while the delivery is pending, not paused, and not in flight. If the time has ' +
-        'passed, it waits for a limit of its subscription or for a free slot.',
+      'When the next attempt is due, while the delivery is pending, and neither paused nor in flight. If the time has ' +
+        'passed, the delivery waits for a limit of its subscription or for a free slot.',
     ),
   ),
   waitsFor: optional(
     schema.choice(
-      'What it waits for besides its target, its schedule and its subscription. `hold`: our own network reaches no ' +
-        'target. It is sent when that ends, and uses up no attempt.',
+      'What else the delivery waits for, besides its target, its schedule and its subscription. `hold`: the network of the ' +
+        'service reaches no target. The delivery is sent when that ends, and uses up no attempt.',
       ['hold'],
     ),
   ),
   createdAt: schema.time('When the event was accepted.'),
-  completedAt: optional(schema.time('When it finished.')),
-  test: schema.flag('Whether it is a test.', false),
+  completedAt: optional(schema.time('When the delivery finished.')),
+  test: schema.flag('Whether the delivery is a test.', false),
   notification: computed(
     optional(
       schema.anyObject(
-        'The body that the target gets, with the present `name` and `payload` of the subscription; only with ' +
+        'The body of the notification, with the current `name` and `payload` of the subscription; only with ' +
           '`include=notification`.',
         { id: '019a0b1c-2d3e-7f40-8a51-b26c73d84e95', data: { callId: '8c1f3a' } },
       ),
@@ -140,15 +141,15 @@ const ms = (about: string) => optional(schema.integer(about, 12));
 const RequestSchema = schema.named(
   'AttemptRequest',
   schema.object({
-    method: schema.text('', 'POST'),
+    method: schema.text('The method.', 'POST'),
     url: schema.text(
-      'The requested URL, normalized; user information is shown as `***`.',
+      'The requested URL, normalized, with its user information masked as `***`.',
       'https://hooks.example.com/switchhook',
     ),
     headers: {
       type: 'object',
       description:
-        "Its headers, except those of the connection and `Accept-Encoding: identity`. Values of the subscription's own headers are shown as `***`.",
+        "The headers, except those of the connection and `Accept-Encoding: identity`. The values of the subscription's own headers are masked as `***`.",
       additionalProperties: { type: 'string' },
       examples: [{ 'webhook-id': '019a0b1c-2d3e-7f40-8a51-b26c73d84e95' }],
     },
@@ -158,7 +159,7 @@ const RequestSchema = schema.named(
 const PhasesSchema = schema.named(
   'AttemptPhases',
   schema.object({
-    queued: ms('From the acceptance of the event until the call; only for the first attempt.'),
+    queued: ms('From the acceptance of the event until the attempt; only for the first attempt.'),
     dns: ms('Resolving the host name.'),
     connect: ms('Opening the connection.'),
     tls: ms('The TLS handshake.'),
@@ -169,19 +170,19 @@ const PhasesSchema = schema.named(
 
 /** An attempt in the form that answers contain. */
 export const AttemptView = viewOf<Attempt>()('Attempt', {
-  number: schema.integer('The first attempt is 1.', 1),
+  number: schema.integer('The number of the attempt, starting with 1.', 1),
   at: OUTCOME.at,
   durationMs: OUTCOME.durationMs,
   request: optional(
     schema.use(RequestSchema, {
       description:
-        'The request. Its body contains the event, which `GET /v1/events/{eventId}` shows.',
+        'The request. Its body contains the event, which `GET /v1/events/{eventId}` returns.',
     }),
   ),
   phases: optional(
     schema.use(PhasesSchema, {
       description:
-        'How long each phase took, in ms. A reused connection has no phases for opening it.',
+        'The duration of each phase, in ms. A reused connection has no phases for opening it.',
     }),
   ),
   status: OUTCOME.status,
@@ -189,14 +190,14 @@ export const AttemptView = viewOf<Attempt>()('Attempt', {
   detail: OUTCOME.detail,
   address: optional(
     schema.text(
-      'The IP address that was called; absent if a host name resolved to one that is not public.',
+      'The IP address that the request was sent to. Only the `platform` role sees a non-public address that a host name resolved to.',
       '203.0.113.7',
     ),
   ),
   responseHeaders: optional({
     type: 'object',
     description:
-      'The response headers: a string each, or an array of strings if the target sent several.',
+      'The response headers. A header that was sent several times is an array of strings.',
     additionalProperties: {},
     examples: [{ 'content-type': 'text/plain' }],
   }),

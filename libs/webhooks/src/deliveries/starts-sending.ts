@@ -9,7 +9,7 @@ import type { Request } from 'express';
 import { describeError, RefusesWith } from '#libs/http';
 import { DomainError } from '#libs/kernel';
 
-/** The request is a notification, so what it asks for could go on for ever. */
+/** The request is itself a notification, so that notifications could cause each other without end. */
 class NotificationLoopError extends DomainError {
   constructor() {
     const message =

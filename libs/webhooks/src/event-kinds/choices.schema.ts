@@ -4,7 +4,7 @@ import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from './domain/event-kinds.js';
 
 export const EventKindSchema = schema.named(
   'EventKind',
-  schema.choice('A kind of event.', EVENT_KINDS, 'cdrCreated'),
+  schema.choice("An event's kind.", EVENT_KINDS, 'cdrCreated'),
 );
 
 export const ResourceSchema = schema.named(

@@ -7,13 +7,13 @@ import type { Load } from '../statistics/account-loads.js';
 import { SharedRead } from './overview.js';
 import { countWaitingByAccount, SUM_LOADS } from './overview.statements.js';
 
-/** What an account causes. */
+/** How much an account uses the installation. */
 export interface AccountLoad extends Omit<Load, 'busyMs'> {
   /** The account's id. */
   id: string;
-  /** Its unfinished deliveries now, at most 10,000 of each subscription and day. */
+  /** The current number of unfinished deliveries, at most 10,000 of each subscription and day. */
   waiting: number;
-  /** Its share of the time that workers spent in calls, from 0 to 1. */
+  /** The account's share of the time that workers spent on attempts, from 0 to 1. */
   share: number;
 }
 
@@ -42,8 +42,8 @@ export class AccountLoads {
   constructor(private readonly database: Database) {}
 
   /**
-   * A page of the accounts that have reported, attempted or waiting something. Each page sorts anew, so an account whose
-   * figures change may be missed or appear twice.
+   * A page of the accounts with events, attempts or unfinished deliveries. Each page sorts anew, so an account whose figures
+   * change may be missing or appear twice.
    * @throws ValidationError
    */
   async list(

@@ -25,7 +25,11 @@ import { ReplayableStateSchema, SendableStateSchema } from './http/replay.view.j
 
 const BY_DEFAULT: readonly ReplayableState[] = ['exhausted', 'cancelled'];
 
-const DRY_RUN = { about: 'Only counts, and sends nothing.', default: false, example: false };
+const DRY_RUN = {
+  about: 'Only counts the deliveries, and sends nothing.',
+  default: false,
+  example: false,
+};
 
 /** Without words for a validator whose schema says it all. */
 const wordless = (validator: Validator): Validator => ({ ...validator, wording: [] });
@@ -33,7 +37,7 @@ const wordless = (validator: Validator): Validator => ({ ...validator, wording: 
 const PAST = time().and('range', 'must be in the past', (value) => parseTime(value)! < new Date());
 const TOO_EARLY: Problem = { code: 'range', says: 'must be later than since' };
 
-/** Where a time range begins that something is done for. */
+/** The start of a time range to act on. */
 export const IsSince = (about: string) =>
   Field(PAST, {
     required: true,
@@ -42,7 +46,7 @@ export const IsSince = (about: string) =>
     example: '2026-01-31T12:00:00.000Z',
   });
 
-/** Where it ends. */
+/** The end of that time range. */
 export const IsUntil = ({ about, required = false }: { about: string; required?: boolean }) =>
   Field(
     time(),
@@ -57,8 +61,8 @@ export const IsUntil = ({ about, required = false }: { about: string; required?:
   );
 
 const MADE = {
-  since: 'The start of the time range in which deliveries were created, inclusive.',
-  until: 'The end of that time range, exclusive; by default now.',
+  since: 'The start of the time range in which the deliveries were created, inclusive.',
+  until: 'The end of the time range, exclusive; by default, now.',
 };
 
 /** Filters of the list of deliveries that select nothing to send. If they were ignored, more would be sent than was meant. */
@@ -81,9 +85,9 @@ export class ReplayRequestDto {
 
   @Field(flag(), {
     about:
-      'Sends events instead of deliveries: those that match the present subscription, and were not delivered to it. ' +
-      'They are sent for the first time, so without the header `webhook-replayed`. `since` and `until` apply to the ' +
-      'events, from 30 days before the creation of the subscription on.',
+      'Sends missed events instead of deliveries: those that match the subscription as it is now and were not delivered to ' +
+      'it. They are sent for the first time, so without the header `webhook-replayed`. `since` and `until` apply to the ' +
+      'events; the earliest are from 30 days before the creation of the subscription.',
     default: false,
     example: false,
   })
@@ -141,8 +145,8 @@ function selection<State extends SendableState>(of: {
 
     @IdField({
       about:
-        'Only deliveries to this subscription; by default to all of the account. Deliveries to subscriptions that are off ' +
-        'or deleted are left out.',
+        'Only deliveries to this subscription; by default, to all subscriptions of the account. Deliveries to disabled or ' +
+        'deleted subscriptions are left out.',
       example: '4711',
     })
     webhookId?: string;
@@ -177,7 +181,7 @@ function selection<State extends SendableState>(of: {
 export class RedeliverRequestDto extends selection({
   states: oneOf(REPLAYABLE_STATES, ReplayableStateSchema),
   byDefault: BY_DEFAULT,
-  about: 'Only deliveries in this state; by default exhausted and cancelled ones.',
+  about: 'Only deliveries in this state; by default, exhausted and cancelled ones.',
   example: 'exhausted',
 }) {
   @IsSince(MADE.since)
@@ -189,8 +193,8 @@ export class SendRequestDto extends selection({
   states: oneOf(SENDABLE_STATES, SendableStateSchema),
   byDefault: ['pending', ...BY_DEFAULT],
   about:
-    'Only deliveries in this state, where `pending` includes parked ones; by default pending, exhausted and ' +
-    'cancelled ones.',
+    'Only deliveries in this state, where `pending` includes parked ones; by default, pending, exhausted and cancelled ' +
+    'ones.',
   example: 'pending',
 }) {
   @IsSince(MADE.since)

@@ -22,13 +22,13 @@ const members = {
   schedule: {
     ...VALIDATORS.schedule.schema,
     description:
-      'Delays before the retries in seconds, each shortened or lengthened at random by up to 20 %; ' +
-      'without any, there is only one attempt.',
+      'The delays before the retries, in seconds. Each is shortened or lengthened at random by up to 20 %. Without any, ' +
+      'there is only one attempt.',
     examples: [[10, 60, 600]],
   },
   timeoutMs: {
     ...VALIDATORS.timeoutMs.schema,
-    description: "The time limit for the status line and headers of the target's answer, in ms.",
+    description: "The timeout for the status line and headers of the target's response, in ms.",
     examples: [5_000],
   },
 };
@@ -37,7 +37,7 @@ const members = {
 export const RetryPolicySchema = schema.named('RetryPolicy', {
   type: 'object',
   properties: members,
-  description: 'Replaces the configured retries.',
+  description: 'Replaces the retry policy of the installation.',
 });
 
 const GIVEN = anyObject({
@@ -76,17 +76,17 @@ export const FILTER = {
   raw: true,
   read: (json: string) => Filter.of(json),
   about:
-    "Which of these events it is for: conditions on the event's `data`. All of them must hold. There are at most 10 members. " +
-    'The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\\.` is a dot in a name. A ' +
-    'condition that cannot be evaluated does not match: its member is missing or has another type. Numbers are compared exactly. `{}` is ' +
-    'no filter: all of these events match.',
+    "Conditions on the event's `data`, all of which must hold for the subscription to get the event. There are at most 10 " +
+    'members. The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\\.` is a dot in ' +
+    'a name. If a condition cannot be evaluated, because the member is missing or has another type, the event does not match. ' +
+    'Numbers are compared exactly. `{}` means no filter: all events match.',
   example: { direction: 'in', duration: { gte: 60 }, 'caller.country': ['US', 'CA'] },
 };
 
 /** Headers as they are shown. */
 export const HeadersSchema = {
   type: 'object',
-  description: 'Headers that are sent with every notification, with their values masked.',
+  description: 'The headers that are sent with every notification, with their values masked.',
   additionalProperties: { type: 'string' },
   examples: [{ 'X-Api-Key': MASK }],
 };

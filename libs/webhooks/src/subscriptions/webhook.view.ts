@@ -12,21 +12,21 @@ import { HeadersSchema, RetryPolicySchema, shownHeaders } from './webhook-valida
 const { optional } = schema;
 
 const HEALTH_STATES: Record<TargetHealth['state'], string> = {
-  ok: 'the last attempt succeeded, or there was none',
+  ok: 'the last attempt succeeded, or there has been none',
   losing:
-    'in the last 24 hours, notifications were `exhausted`, or the service cancelled them: `lost` says how many',
-  failing: 'every attempt since `since` failed',
-  open: 'at least 10 consecutive attempts failed: nothing is sent until `until`, when one delivery is sent as a probe',
+    'in the last 24 hours, notifications became `exhausted`, or the service cancelled them: `lost` says how many',
+  failing: 'every attempt since `since` has failed',
+  open: 'the circuit is open after at least 10 consecutive failures: nothing is sent until `until`, and then one delivery as a probe',
 };
 
 const PACED_BY: Record<NonNullable<PaceNow['pacedBy']>, string> = {
   maxPerSecond: '`maxPerSecond` notifications were sent in the last second',
-  maxConcurrent: '`maxConcurrent` calls are in flight',
-  ordered: 'the notification before has neither succeeded nor finished',
+  maxConcurrent: '`maxConcurrent` notifications are in flight',
+  ordered: 'the previous notification has neither succeeded nor finished',
 };
 
 const DISABLED_REASONS: Record<DisabledReason, string> = {
-  gone: 'the target answered 410',
+  gone: 'the target responded with 410',
   failing: `every attempt failed for ${String(FAILING_DAYS)} days`,
 };
 
@@ -46,37 +46,41 @@ const PUBLIC_KEY = schema.text(
 const HealthSchema = schema.object({
   state: schema.meanings('The state of the target.', HEALTH_STATES, 'open'),
   since: optional(schema.time('When the first of the consecutive failed attempts failed.')),
-  until: optional(schema.time('Until when only tests and deliveries that are sent now are sent.')),
+  until: optional(
+    schema.time('Until this time, only tests and deliveries that you send now are attempted.'),
+  ),
   disablesAt: optional(
-    schema.time('When the service switches the subscription off if it keeps failing.'),
+    schema.time('When the service disables the subscription if the failures continue.'),
   ),
   lost: optional(
     schema.integer(
-      'How many notifications ended as `exhausted`, or were cancelled by the service, in the last 24 hours; absent if none.',
+      'The number of notifications that became `exhausted`, or were cancelled by the service, in the last 24 hours; absent if there are none.',
       15,
     ),
   ),
-  lastLostAt: optional(schema.time('When the last of them ended.')),
+  lastLostAt: optional(schema.time('When the last of these notifications ended.')),
   pacedBy: optional(
     schema.meanings(
-      'Why due notifications wait for a limit of the subscription.',
+      'The limit of the subscription that delays due notifications.',
       PACED_BY,
       'maxPerSecond',
     ),
   ),
   pacedUntil: optional(
-    schema.time('When the next notification may be sent, if that depends on time alone.'),
+    schema.time('When the next notification can be sent, if that depends on time alone.'),
   ),
 });
 
 const ActivitySchema = schema.object({
-  succeeded: schema.integer('How many attempts in the last 24 hours were answered with 2xx.', 1295),
-  failed: schema.integer('How many of them failed.', 4),
+  succeeded: schema.integer('The number of attempts in the last 24 hours that succeeded.', 1295),
+  failed: schema.integer('The number of attempts in the last 24 hours that failed.', 4),
   lastDeliveryAt: optional(
-    schema.time('When the newest delivery was created, unless that was more than seven days ago.'),
+    schema.time(
+      'When the newest delivery was created; absent if that was more than seven days ago.',
+    ),
   ),
   lastSuccessAt: optional(
-    schema.time('When a notification last succeeded, tests included; absent if none ever has.'),
+    schema.time('When a notification last succeeded, including tests; absent if none has.'),
   ),
 });
 
@@ -85,34 +89,38 @@ export const SignatureSchema = schema.named(
   schema.choice('How notifications are signed.', SIGNATURES, 'hmac-sha256'),
 );
 
-/** A subscription, with its recent activity if that was asked for. */
+/** A subscription, with its recent activity if requested. */
 export type ShownWebhook = Webhook & { activity?: RecentActivity };
 
 /** A subscription in the form that answers contain. Its payload is shown exactly as it was sent. */
 export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
-  href: computed(schema.href('Its address.', 'webhooks/4711'), ({ id }, href) =>
+  href: computed(schema.href("The subscription's URL.", 'webhooks/4711'), ({ id }, href) =>
     href('webhooks', id),
   ),
-  id: schema.numericId('Its id.', '4711'),
-  accountId: computed(schema.accountNumber('The account that it belongs to.'), ({ accountId }) =>
-    Number(accountId),
+  id: schema.numericId("The subscription's id.", '4711'),
+  accountId: computed(
+    schema.accountNumber('The id of the account that owns the subscription.'),
+    ({ accountId }) => Number(accountId),
   ),
   applicationId: optional(
-    schema.numericId('The application whose events it is for; absent at account level.', '5080983'),
+    schema.numericId(
+      'The id of the application whose events the subscription gets; absent at account level.',
+      '5080983',
+    ),
   ),
-  name: optional(schema.text('A label for people. Notifications contain it, too.', 'Billing')),
-  event: eventKind('The kind of event that it is for.'),
-  resource: schema.text('What the events are about: `all`, or a list.', 'call,sms'),
+  name: optional(schema.text('A label for people, which notifications contain.', 'Billing')),
+  event: eventKind('The kind of event that the subscription gets.'),
+  resource: schema.text('What the events are about: `all`, or a comma-separated list.', 'call,sms'),
   targetUrl: computed(
     schema.text(
-      'The URL to which notifications are posted; user information is shown as `***`.',
+      'The URL that notifications are posted to, with its user information masked as `***`.',
       'https://hooks.example.com/switchhook',
     ),
     ({ targetUrl }) => shownTargetUrl(targetUrl),
   ),
   payload: computed(
     optional(
-      schema.anyObject('Free-form data that notifications contain exactly as it was sent.', {
+      schema.anyObject('Your own data, which notifications contain exactly as you sent it.', {
         order: 4711,
         tags: ['shop'],
       }),
@@ -120,22 +128,22 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
     ({ payload }) => payload && new RawJson(payload),
   ),
   filter: computed(optional(FilterSchema), ({ filter }) => filter && new RawJson(filter.text)),
-  enabled: schema.flag('When false, nothing is sent.', true),
-  createdAt: schema.time('When it was created.'),
-  updatedAt: schema.time('When a field was last changed.'),
+  enabled: schema.flag('Whether notifications are sent.', true),
+  createdAt: schema.time('When the subscription was created.'),
+  updatedAt: schema.time('When a field of the subscription was last changed.'),
   disabledReason: optional(
-    schema.meanings('Why the service switched the subscription off.', DISABLED_REASONS, 'gone'),
+    schema.meanings('Why the service disabled the subscription.', DISABLED_REASONS, 'gone'),
   ),
-  disabledAt: optional(schema.time('When the service switched the subscription off.')),
+  disabledAt: optional(schema.time('When the service disabled the subscription.')),
   paused: computed(
-    optional(schema.flag('`true` while its deliveries are parked; otherwise absent.', true)),
+    optional(schema.flag('`true` while the subscription is paused; otherwise absent.', true)),
     ({ paused }) => paused || undefined,
   ),
   health: computed(optional(HealthSchema), ({ enabled, health }) => (enabled ? health : undefined)),
   retry: optional(RetryPolicySchema),
   headers: computed(optional(HeadersSchema), ({ headers }) => headers && shownHeaders(headers)),
-  maxPerSecond: optional(schema.integer('The most notifications in a second.', 10)),
-  maxConcurrent: optional(schema.integer('The most calls in flight.', 2)),
+  maxPerSecond: optional(schema.integer('The maximum number of notifications per second.', 10)),
+  maxConcurrent: optional(schema.integer('The maximum number of notifications in flight.', 2)),
   ordered: computed(
     optional(
       schema.flag(
@@ -148,7 +156,7 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
   signature: computed(
     optional(
       schema.use(SignatureSchema, {
-        description: 'How notifications are signed, unless with `hmac-sha256`.',
+        description: 'How notifications are signed; absent for `hmac-sha256`.',
         examples: ['ed25519'],
       }),
     ),
@@ -158,7 +166,7 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
   activity: optional({
     ...ActivitySchema,
     description:
-      'Its recent activity; only with `include=activity`. Attempts are counted with a delay of about ten seconds.',
+      'Recent activity; only with `include=activity`. Attempts are counted with a delay of about ten seconds.',
   }),
 });
 

@@ -90,7 +90,7 @@ describe('redelivering', () => {
       { state: 'parked', nextAttemptAt: new Date(past) },
       `${sendNow} wait until it is no longer parked.`,
     ],
-    [{}, 'wait until the attempt that is on its way has ended.'],
+    [{}, 'wait until its attempt in flight has ended.'],
   ] as const)('is refused while the delivery is not finished: %j', async (columns, says) => {
     const redelivery = deliveries.redeliver(ACCOUNT, aDelivery(columns));
     await expect(redelivery).rejects.toThrow(`The delivery is not finished yet: ${says}`);

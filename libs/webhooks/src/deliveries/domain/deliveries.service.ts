@@ -15,14 +15,14 @@ import { sampleOf } from '../../event-kinds/domain/event-samples.js';
 import { Activity } from '../../activity/domain/activity.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
-/** No delivery can start because the subscription is off or deleted. */
+/** The subscription is disabled or deleted, so nothing can be sent to it. */
 export class SubscriptionInactiveError extends DomainError {
   constructor() {
-    super('conflict', 'subscription_inactive', 'The webhook subscription is off or deleted.');
+    super('conflict', 'subscription_inactive', 'The webhook subscription is disabled or deleted.');
   }
 }
 
-/** A delivery with attempts still to come cannot be redelivered. */
+/** An unfinished delivery cannot be redelivered. */
 export class DeliveryNotFinishedError extends DomainError {
   constructor(delivery: Pick<Delivery, 'state' | 'nextAttemptAt'>) {
     const message = `The delivery is not finished yet: ${wayOutOf(delivery)}.`;
@@ -34,7 +34,7 @@ const SEND_NOW = 'send it now with POST /v1/deliveries/{id}/send';
 
 function wayOutOf({ state, nextAttemptAt }: Pick<Delivery, 'state' | 'nextAttemptAt'>): string {
   if (state === 'parked') return `${SEND_NOW}, or wait until it is no longer parked`;
-  if (!nextAttemptAt) return 'wait until the attempt that is on its way has ended';
+  if (!nextAttemptAt) return 'wait until its attempt in flight has ended';
   const at = nextAttemptAt.toISOString();
   return nextAttemptAt.getTime() > Date.now()
     ? `${SEND_NOW}, or wait for its next attempt at ${at}`
@@ -44,11 +44,11 @@ function wayOutOf({ state, nextAttemptAt }: Pick<Delivery, 'state' | 'nextAttemp
 /** A finished delivery cannot be cancelled. */
 export class DeliveryFinishedError extends DomainError {
   constructor() {
-    super('conflict', 'delivery_finished', 'The delivery is finished already.');
+    super('conflict', 'delivery_finished', 'The delivery is already finished.');
   }
 }
 
-/** How often a delivery may be redelivered, and how often sent at once while it waits. */
+/** How often a delivery may be redelivered, and how often it may be sent now. */
 const REDELIVERIES = { times: 20, withinMs: 3_600_000 };
 
 /** Shows customers their deliveries, and sends, redelivers, cancels and tests them. */

@@ -53,12 +53,12 @@ const LIST_OF_SUBSCRIPTION = {
       '5xx',
     ),
     producerId: parameter.text(
-      `Only deliveries of events with this key of their producer. ${PLUS_AT_START}`,
+      `Only deliveries of events with this producer's key. ${PLUS_AT_START}`,
       'cdr-8c1f3a',
     ),
     contains: CONTAINS,
     include: parameter.choice(
-      'Adds the `notification` of each delivery. A page ends early at about 1 MiB of them.',
+      'Adds the `notification` to each delivery. A page then ends at about 1 MiB of notifications.',
       ['notification'],
     ),
     ...TIMES,
@@ -69,14 +69,14 @@ const LIST = {
   webhookId: parameter.numericId('Only deliveries to this subscription.', '4711'),
   applicationId: parameter.numericId('Only deliveries of events of this application.', '5080983'),
   accountId: parameter.numericId(
-    'Only deliveries of this account; for the role `platform`.',
+    'For the `platform` role: only deliveries of this account.',
     '83346',
   ),
   ...LIST_OF_SUBSCRIPTION,
 };
 const ATTEMPTS = {
   limit: NEWEST_PAGE.limit,
-  after: parameter.valid(ATTEMPT, 'Lists the attempts after the one with this number.', {
+  after: parameter.valid(ATTEMPT, 'Returns the attempts after the one with this number.', {
     ...schema.integer('', 100),
     minimum: 0,
     maximum: 999_999_999,

@@ -74,7 +74,7 @@ export function isJudgedByData({ event, filter }: MissingSubscription): boolean 
   return filter !== null || isNoticeKind(event);
 }
 
-/** Whether the event is a notice about the subscription, which is told of others only. */
+/** Whether the event is a notice about the subscription itself, which gets only notices about others. */
 export function isAbout(subscriptionId: string, { event, data = '{}' }: JudgedEvent): boolean {
   if (!isNoticeKind(event)) return false;
   return (JSON.parse(data) as { webhookId?: string }).webhookId === subscriptionId;
@@ -129,7 +129,7 @@ export type UnmatchedReason =
 
 /**
  * Why subscriptions of the event's account or application have no delivery of it. Kind and resource come first: a
- * subscription for others would not have been told even if it had existed and been on.
+ * subscription for others would not have got the event even if it had existed and been enabled.
  */
 export function* unmatchedReasons(
   event: Pick<JudgedEvent, 'event' | 'resource' | 'createdAt'> & { data: string },

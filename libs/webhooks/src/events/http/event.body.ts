@@ -37,7 +37,7 @@ const IS_BATCH: Problem = {
 const isNotice = (kind: string): boolean => (NOTICE_KINDS as readonly string[]).includes(kind);
 const REPORTED = oneOf(REPORTED_KINDS);
 
-/** A kind that the platform reports. Another problem tells of those that only the service uses. */
+/** A kind that the platform reports. Kinds that only the service uses have a problem of their own. */
 const KIND = validatorOf<string>(EventKindSchema, (given) =>
   typeof given === 'string' && isNotice(given) ? [IS_OURS] : REPORTED.check(given),
 );
@@ -61,49 +61,50 @@ const lengthOf = ({ start, end }: JsonPart): number => end - start;
 class ReportedEventDto {
   @Field(KIND, {
     required: true,
-    about: `The kind of the event. ${NOTICE_KINDS.join(', ')} are refused: ${NOTICES_ARE_OURS}.`,
+    about: `The event's kind. ${NOTICE_KINDS.join(', ')} are refused: ${NOTICES_ARE_OURS}.`,
     example: 'cdrCreated',
   })
   event!: ReportedEvent['event'];
 
   @Field(oneOf(RESOURCES, ResourceSchema), {
     required: true,
-    about: 'What it is about.',
+    about: 'What the event is about.',
     example: 'call',
   })
   resource!: ReportedEvent['resource'];
 
   @IdField({
     requiredUnless: 'accountId',
-    about: 'The application to which it happened, even if that was deleted.',
+    about: "The id of the event's application, even if that was deleted.",
     example: '5080983',
   })
   applicationId?: string;
 
   @IdField({
     about:
-      'The account. If `applicationId` is given too, it must be the account of that application.',
+      "The id of the event's account. With `applicationId`, it must be the account of that application.",
     example: '83346',
   })
   accountId?: string;
 
   @Field(storableText(MAX_PRODUCER_ID), {
     name: 'id',
-    about: "The producer's key, unique per account and `event`: a repeat delivers nothing.",
+    about:
+      "The producer's key for the event, unique per account and `event`: a repeat delivers nothing.",
     example: 'cdr-8c1f3a',
   })
   producerId?: string;
 
   @Field(time(), {
     read: parseTime,
-    about: 'When it happened; by default the time of acceptance.',
+    about: 'When the event happened; by default, the time of acceptance.',
     example: '2026-01-31T12:00:00.000Z',
   })
   occurredAt?: Date;
 
   @Field(DATA, {
     required: true,
-    about: 'What happened. It is delivered byte for byte as it was sent.',
+    about: "The event's data, which notifications contain byte for byte as it was sent.",
     example: { callId: '8c1f3a', duration: 33258 },
   })
   data!: JsonPart | [];
@@ -120,7 +121,7 @@ export const EventBatchSchema = schema.named('EventBatch', {
       type: 'array',
       minItems: 1,
       maxItems: MAX_BATCH,
-      description: 'Each event has its own result: a faulty one does not stop the others.',
+      description: 'The events. Each has its own result: an invalid one does not stop the others.',
       items: ReportedEventSchema,
     },
   },

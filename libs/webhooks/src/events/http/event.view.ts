@@ -7,9 +7,9 @@ import { DeliveryView } from '../../deliveries/delivery.view.js';
 
 const { optional } = schema;
 
-const id = schema.uuid('Its id.', '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388');
+const id = schema.uuid("The event's id.", '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388');
 const href = computed<{ id: string }>(
-  schema.href('Its address.', 'events/019a0b1c-2d3c-7a10-9c77-04d6f1e2b388'),
+  schema.href("The event's URL.", 'events/019a0b1c-2d3c-7a10-9c77-04d6f1e2b388'),
   (event, hrefOf) => hrefOf('events', event.id),
 );
 
@@ -20,19 +20,16 @@ export const AcceptedEventView = viewOf<Extract<Acceptance, { accepted: true }>>
     id,
     href,
     duplicate: schema.flag(
-      'Whether the event was already reported, so that nothing is delivered.',
+      'Whether the event had already been reported, so that nothing is delivered.',
       false,
     ),
-    deliveries: schema.integer('How many subscriptions it is delivered to.', 2),
+    deliveries: schema.integer('The number of subscriptions that the event is delivered to.', 2),
   },
 );
 
 /** The result in a batch of an event that is faulty, or that was possibly not stored. */
 export const RefusedEventView = viewOf<ValidationError | Unstored>()('RefusedEvent', {
-  error: computed(
-    schema.text('A description of the error.', 'data is required.'),
-    (e) => e.message,
-  ),
+  error: computed(schema.text('The error in one sentence.', 'data is required.'), (e) => e.message),
   code: schema.choice(
     'The kind of error. After `unavailable`, report the event again; after `internal_error`, do so at growing intervals.',
     ['validation_failed', 'unavailable', 'internal_error'],
@@ -40,7 +37,7 @@ export const RefusedEventView = viewOf<ValidationError | Unstored>()('RefusedEve
   errors: computed(
     optional({
       ...schema.arrayOf(FaultSchema),
-      description: 'Every fault, if `code` is `validation_failed`.',
+      description: 'Every validation error, if `code` is `validation_failed`.',
     }),
     (refusal) => ('faults' in refusal ? refusal.faults : undefined),
   ),
@@ -73,20 +70,24 @@ export const BatchResultSchema = schema.named(
 export const EventView = viewOf<EventHead>()('Event', {
   id,
   href,
-  event: eventKind('Its kind.'),
-  resource: resourceOrAll('What it is about:'),
+  event: eventKind("The event's kind."),
+  resource: resourceOrAll('What the event is about:'),
   accountId: computed(
-    schema.accountNumber('The account to which it happened.'),
+    schema.accountNumber("The id of the event's account."),
     // A JSON integer is safe because account numbers are far below 2^53.
     ({ accountId }) => Number(accountId),
   ),
-  applicationId: optional(schema.numericId('The application, if it has one.', '5080983')),
-  producerId: optional(schema.text("The producer's key, if it has one.", 'cdr-8c1f3a')),
-  occurredAt: schema.time('When it happened.'),
-  createdAt: schema.time('When it was accepted.'),
+  applicationId: optional(
+    schema.numericId("The id of the event's application, if it has one.", '5080983'),
+  ),
+  producerId: optional(
+    schema.text("The producer's key for the event, if it has one.", 'cdr-8c1f3a'),
+  ),
+  occurredAt: schema.time('When the event happened.'),
+  createdAt: schema.time('When the event was accepted.'),
   data: computed(
     optional(
-      schema.anyObject('Exactly as it was reported; only with `include=data`.', {
+      schema.anyObject("The event's data, exactly as it was reported; only with `include=data`.", {
         callId: '8c1f3a',
         duration: 33258,
       }),
@@ -99,7 +100,7 @@ const REASONS: Record<UnmatchedReason, string> = {
   other_event: 'it is for another kind of event',
   other_resource: 'it is for other resources',
   created_later: 'it was created after the event was accepted',
-  disabled: 'it is off',
+  disabled: 'it is disabled',
   filter: "its filter excludes the event, or cannot be applied to the event's data",
   changed_later: 'it has been changed since, and would match now',
 };
@@ -107,9 +108,9 @@ const REASONS: Record<UnmatchedReason, string> = {
 const UnmatchedSchema = schema.named(
   'Unmatched',
   schema.object({
-    webhookId: schema.numericId('A subscription.', '4712'),
+    webhookId: schema.numericId("The subscription's id.", '4712'),
     reason: schema.meanings(
-      'The first of these reasons that applies to the present subscription.',
+      'The first of these reasons that applies to the subscription as it is now.',
       REASONS,
       'disabled',
     ),
@@ -123,7 +124,10 @@ export const SHOWN = 100;
 export const SingleEventView = viewOf<StoredEvent>()('SingleEvent', {
   ...EventView.members,
   data: computed(
-    schema.anyObject('Exactly as it was reported.', { callId: '8c1f3a', duration: 33258 }),
+    schema.anyObject("The event's data, exactly as it was reported.", {
+      callId: '8c1f3a',
+      duration: 33258,
+    }),
     ({ data }) => new RawJson(data),
   ),
 });

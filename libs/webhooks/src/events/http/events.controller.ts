@@ -46,16 +46,16 @@ import { StartsSending } from '../../deliveries/starts-sending.js';
 const PLAIN_VIEW = EventView.without('data');
 
 const LIST = {
-  event: eventParameter('Of this kind'),
+  event: eventParameter('Only events of this kind'),
   resource: parameter.filter(
     resourceValidator,
-    `About this: ${RESOURCES.join(', ')}, or ${ALL_RESOURCES} for notices.`,
+    `Only events about this resource: ${RESOURCES.join(', ')}, or ${ALL_RESOURCES} for notices.`,
     'call',
   ),
   applicationId: parameter.numericId('Only events of this application.', '5080983'),
-  accountId: parameter.numericId('Only events of this account; for the role `platform`.', '83346'),
+  accountId: parameter.numericId('For the `platform` role: only events of this account.', '83346'),
   producerId: parameter.text(
-    `Only events with this key of their producer. ${PLUS_AT_START}`,
+    `Only events with this producer's key. ${PLUS_AT_START}`,
     'cdr-8c1f3a',
   ),
   unmatched: parameter.flag(
@@ -63,13 +63,14 @@ const LIST = {
   ),
   contains: CONTAINS,
   missedBy: parameter.numericId(
-    'Only events that match this subscription as it is now, and that were not delivered to it, from 30 days ' +
-      'before its creation on.',
+    'Only events that match this subscription as it is now and were not delivered to it. The earliest are from 30 days ' +
+      'before its creation.',
     '4711',
   ),
-  include: parameter.choice("Adds the events' `data`. A page ends early at about 1 MiB of them.", [
-    'data',
-  ]),
+  include: parameter.choice(
+    'Adds the `data` to each event. A page then ends at about 1 MiB of data.',
+    ['data'],
+  ),
   ...TIMES,
   page: EXPORTABLE_PAGE,
 };

@@ -35,14 +35,14 @@ const withEverything = {
 export const eventsRoutes = describeRoutes(EventsController, {
   tag: 'Events',
   about: 'Events that the platform reports, and their deliveries.',
-  path: { id: { about: 'The id of an event.', schema: schema.uuid('') } },
+  path: { id: { about: "The event's id.", schema: schema.uuid('') } },
   operations: {
     report: {
       summary: 'Report an event',
       about:
-        'For the role `platform`. Once answered with 202, the event cannot be lost. If you get no answer, ' +
-        'repeat the request with the same `id`. A `traceparent` (W3C Trace Context) is passed on to ' +
-        'the target, if the operator collects traces.',
+        'Reports an event. Requires the `platform` role. After a 202 response, the event cannot be lost. Without a response, ' +
+        'repeat the request with the same `id`. A `traceparent` header (W3C Trace Context) is passed on to the target if the ' +
+        'operator collects traces.',
       requestHeaders: NAMED_ACCOUNT,
       body: ReportedEventSchema,
       examples: { smallest: event, everything: withEverything },
@@ -52,7 +52,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
     reportBatch: {
       summary: 'Report many events',
       about:
-        'For the role `platform`. Each event has its own result. Report events whose `code` is ' +
+        'Reports several events. Requires the `platform` role. Each event has its own result. Report those whose `code` is ' +
         '`unavailable` again, with the same `id`.',
       requestHeaders: NAMED_ACCOUNT,
       body: EventBatchSchema,
@@ -63,17 +63,19 @@ export const eventsRoutes = describeRoutes(EventsController, {
     },
     list: {
       summary: 'List events',
-      about: "The caller's events, or all events for the role `platform`; newest first.",
+      about:
+        "Returns the caller's events, newest first; with the `platform` role, those of all accounts.",
       answer: schema.arrayOf(EventView.schema),
     },
     show: {
       summary: 'Show an event',
-      about: 'The event, its deliveries, and why other subscriptions did not get it.',
+      about: 'Returns an event, its deliveries, and why other subscriptions did not get it.',
       answer: EventReportSchema,
     },
     deliveries: {
       summary: "List an event's deliveries",
-      about: 'All of them, newest first. The role `platform` may list those of any account.',
+      about:
+        'Returns all deliveries of an event, newest first. With the `platform` role, of an event of any account.',
       answer: schema.arrayOf(DeliveryView.schema),
     },
   },
@@ -81,28 +83,28 @@ export const eventsRoutes = describeRoutes(EventsController, {
 
 const NOT_MATCHING = describeError(
   new EventNotMatchingError('other_event'),
-  'The subscription is for other events, or was created more than 30 days after this one.',
+  'The subscription is for other events, or was created more than 30 days after the event.',
 );
 const EXISTS = describeError(
   new DeliveryExistsError('019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
-  'The subscription already has a delivery of the event, which can be redelivered.',
+  'The subscription already has a delivery of the event, which you can redeliver.',
 );
 const LIMIT_REACHED = describeError(
   new DeliveryLimitReachedError(),
-  'The event was already sent to 100 subscriptions that it had not matched.',
+  'The event has already been sent to 100 subscriptions that it had not matched.',
 );
 
 /** The missed events' part of the API description. */
 export const missedEventsRoutes = describeRoutes(MissedEventsController, {
   tag: 'Events',
   about: 'Events that the platform reports, and their deliveries.',
-  path: { id: { about: 'The id of an event.', schema: schema.uuid('') } },
+  path: { id: { about: "The event's id.", schema: schema.uuid('') } },
   operations: {
     deliver: {
       summary: 'Send a missed event',
       about:
-        'Sends the event to a subscription that matches it but has not got it, for example because it was created ' +
-        'later or was off. An event can be sent to at most 100 such subscriptions.',
+        'Sends an event to a subscription that matches it but did not get it, for example because it was created later or ' +
+        'was disabled. An event can be sent to at most 100 such subscriptions.',
       examples: { one: { webhookId: '4711' } },
       answer: AddressSchema,
       errors: [NOT_MATCHING, EXISTS, LIMIT_REACHED, SUBSCRIPTION_INACTIVE],
@@ -114,14 +116,14 @@ export const missedEventsRoutes = describeRoutes(MissedEventsController, {
 export const filterPreviewsRoutes = describeRoutes(FilterPreviewsController, {
   tag: 'Webhooks',
   path: {
-    id: { about: 'The id of a webhook subscription.', schema: schema.numericId('', '4711') },
+    id: { about: "The subscription's id.", schema: schema.numericId('', '4711') },
   },
   operations: {
     preview: {
       summary: 'Try a filter',
       about:
-        'Counts how many of the newest events of its kind the subscription would get with this filter, and shows some of ' +
-        'them. It changes nothing.',
+        'Returns how many of the newest events of its kind the subscription would get with a filter, and some of them. It ' +
+        'changes nothing.',
       examples: { one: { filter: { duration: { gte: 60 } } } },
       answer: FilterPreviewView.schema,
     },

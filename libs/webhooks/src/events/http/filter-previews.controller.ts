@@ -32,16 +32,16 @@ const ExampleView = EventView.without('data');
 /** What a filter would do. */
 export const FilterPreviewView = viewOf<FilterPreview>()('FilterPreview', {
   events: schema.integer(
-    `How many events were looked at: the newest ${MAX_PREVIEWED.toLocaleString('en')} that the subscription is for, or ` +
-      'fewer if there are fewer or they are long.',
+    `The number of events examined: the newest ${MAX_PREVIEWED.toLocaleString('en')} of the kind and resources of the ` +
+      'subscription, or fewer if there are fewer or they are long.',
     MAX_PREVIEWED,
   ),
-  matching: schema.integer('How many of them match the filter.', 37),
-  since: schema.optional(schema.time('When the oldest of them was accepted.')),
+  matching: schema.integer('The number of these events that match the filter.', 37),
+  since: schema.optional(schema.time('When the oldest of these events was accepted.')),
   examples: computed(
     {
       ...schema.arrayOf(EventView.schema),
-      description: 'The newest ones that match, ten at most.',
+      description: 'The newest events that match, at most ten.',
     },
     ({ examples }, href) => examples.map((event) => ExampleView.show(event, href)),
   ),

@@ -8,7 +8,11 @@ import { StartsSending } from '../../deliveries/starts-sending.js';
 
 /** `POST /v1/events/:id/deliveries` */
 class DeliverRequestDto {
-  @IdField({ required: true, about: 'The subscription to send the event to.', example: '4711' })
+  @IdField({
+    required: true,
+    about: 'The id of the subscription to send the event to.',
+    example: '4711',
+  })
   webhookId!: string;
 }
 

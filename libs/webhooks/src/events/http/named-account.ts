@@ -15,7 +15,7 @@ const DIFFERS: Problem = { code: 'conflict', says: 'is not the account of the ev
 /** For the API description. */
 export const NAMED_ACCOUNT: Parameters = {
   [ACCOUNT_HEADER]: {
-    about: `For a router in front of several installations. It ${IS_NO_ID.says}: events of other accounts are refused.`,
+    about: `For a router in front of several installations. It ${IS_NO_ID.says}; events of other accounts are refused.`,
     schema: schema.numericId('', '83346'),
     optional: true,
   },

@@ -18,16 +18,16 @@ const ACCOUNT_ID = string().and('format', 'must be the id of an account', isNume
 
 const ACCOUNTS = {
   since: parameter.time(
-    'The start of the time range, rounded down to the hour; by default one hour before `until`. It must be at most seven days before `until`.',
+    'The start of the time range, rounded down to the hour; by default, one hour before `until`. It must be at most seven days before `until`.',
     '2026-01-31T11:00:00Z',
   ),
   until: parameter.time(
-    'The end of the time range, rounded up to the hour; by default now. It must be later than `since`.',
+    'The end of the time range, rounded up to the hour; by default, now. It must be later than `since`.',
     '2026-01-31T12:00:00Z',
   ),
-  sort: parameter.choice('The member to sort by; by default `share`.', ACCOUNT_SORTS, 'waiting'),
+  sort: parameter.choice('The field to sort by; by default, `share`.', ACCOUNT_SORTS, 'waiting'),
   order: parameter.choice(
-    'By default `desc`: the largest first.',
+    'The sort order; by default, `desc`: the largest first.',
     ['asc', 'desc'] as const,
     'desc',
   ),
@@ -35,7 +35,7 @@ const ACCOUNTS = {
     limit: NEWEST_PAGE.limit,
     after: parameter.valid(
       ACCOUNT_ID,
-      'Lists the accounts after this one.',
+      'Returns the accounts after this one.',
       schema.numericId('', '83346'),
     ),
   },

@@ -7,37 +7,41 @@ const { optional } = schema;
 
 const PROCESS = {
   id: schema.text(
-    '`host:pid:random`. Attempts are recorded with the id of their worker.',
+    'The id of the process: `host:pid:random`. Attempts are recorded with the id of their worker.',
     'worker-1:7:9f3a51',
   ),
-  version: schema.text('Its version.', '1.1.0'),
-  startedAt: schema.time('When it started.'),
-  seenAt: schema.time('Its last heartbeat. There is one every ten seconds.'),
-  isAlive: schema.flag('Whether its last heartbeat was at most 35 seconds ago.', true),
+  version: schema.text('The version that the process runs.', '1.1.0'),
+  startedAt: schema.time('When the process started.'),
+  seenAt: schema.time('The time of the last heartbeat. There is one every ten seconds.'),
+  isAlive: schema.flag('Whether the last heartbeat is at most 35 seconds old.', true),
   cpuPercent: optional(
-    schema.integer('Its share of one core in the ten seconds before, in percent.', 38),
+    schema.integer(
+      'The CPU time used in the ten seconds before the heartbeat, in percent of one core.',
+      38,
+    ),
   ),
-  memoryBytes: optional(schema.integer('Its resident memory, in bytes.', 176_000_000)),
+  memoryBytes: optional(schema.integer('The resident memory, in bytes.', 176_000_000)),
 };
 
-const bytes = (of: string) => schema.integer(`Bytes of ${of}, including indexes.`, 8_192);
+const bytes = (of: string) =>
+  schema.integer(`The size of the ${of} of the day, including indexes, in bytes.`, 8_192);
 
 const OverviewSchema = schema.named(
   'Overview',
   schema.object({
-    pending: schema.integer('Unfinished deliveries.', 12),
+    pending: schema.integer('The number of unfinished deliveries.', 12),
     oldestDueS: optional(
       schema.integer(
-        'For how long the oldest due delivery that no worker and no queue holds has been due, in seconds.',
+        'How long the oldest due delivery that is in no queue and at no worker has been due, in seconds.',
         1,
       ),
     ),
     expiredClaims: schema.integer(
-      'Deliveries whose lease ended without an outcome, and that no worker has claimed since then.',
+      'The number of deliveries whose lease ended without an outcome, and that no worker has claimed since then.',
       0,
     ),
     lookedAt: schema.integer(
-      'How many pending deliveries `expiredClaims` covers: the first 10,000 of each day.',
+      'The number of pending deliveries that `expiredClaims` covers: the first 10,000 of each day.',
       12,
     ),
     workers: schema.arrayOf(
@@ -45,18 +49,18 @@ const OverviewSchema = schema.named(
         'WorkerShown',
         schema.object({
           ...PROCESS,
-          inFlight: schema.integer('Deliveries in flight at its last heartbeat.', 3),
+          inFlight: schema.integer('The number of deliveries in flight at the last heartbeat.', 3),
           hold: optional({
             ...schema.object({
               cause: schema.choice(
-                'No target answers (`unreachable`); the egress proxy or the resolver cannot be reached; its host has no ' +
+                'No target responds (`unreachable`); the egress `proxy` or the `resolver` cannot be reached; the host has no ' +
                   '`network`; or it lacks `resources`.',
                 HOLD_CAUSES,
               ),
-              since: schema.time('Since when.'),
+              since: schema.time('When the hold started.'),
             }),
             description:
-              'Why it holds its deliveries: a fault on our own side. It tries one delivery a second.',
+              'Why the worker holds its deliveries: a fault of the service or its network. It attempts one delivery per second.',
           }),
         }),
       ),
@@ -67,19 +71,19 @@ const OverviewSchema = schema.named(
         schema.named(
           'QueueShown',
           schema.object({
-            waiting: schema.integer('Waiting jobs, of up to ten deliveries each.', 0),
-            active: schema.integer('Jobs that a worker is fetching.', 0),
+            waiting: schema.integer('The number of waiting jobs, of up to ten deliveries each.', 0),
+            active: schema.integer('The number of jobs that workers are fetching.', 0),
           }),
         ),
       ),
-      description: 'The queues by shard; absent while Redis is away.',
+      description: 'The queues by shard; absent while Redis is unavailable.',
     }),
     partitions: {
       ...schema.arrayOf(
         schema.named(
           'PartitionsShown',
           schema.object({
-            day: schema.text('The day in UTC.', '2026-01-31', { format: 'date' }),
+            day: schema.text('The day, in UTC.', '2026-01-31', { format: 'date' }),
             events: bytes('events'),
             deliveries: bytes('deliveries'),
             attempts: bytes('attempts'),
@@ -89,27 +93,32 @@ const OverviewSchema = schema.named(
       description: 'The stored data by day, newest first; up to a minute old.',
     },
     retention: schema.object({
-      days: schema.integer('How many days events and their deliveries are kept.', 30),
+      days: schema.integer('The number of days that events and their deliveries are kept.', 30),
       nextDay: optional(
         schema.text('The day whose data is deleted next.', '2026-01-01', { format: 'date' }),
       ),
-      nextAt: optional(schema.time('The earliest time at which it is deleted.')),
+      nextAt: optional(schema.time('The earliest time of that deletion.')),
     }),
     failing: {
       ...schema.arrayOf(
         schema.named(
           'FailingTarget',
           schema.object({
-            webhookId: schema.numericId('The subscription.', '4711'),
-            accountId: schema.numericId('Its account.', '83346'),
-            targetUrl: schema.text('Its target.', 'https://example.com/hooks'),
-            failures: schema.integer('Consecutive failed attempts; at most ten are counted.', 10),
-            failingSince: schema.time('When the first of them failed.'),
+            webhookId: schema.numericId("The subscription's id.", '4711'),
+            accountId: schema.numericId("The id of the subscription's account.", '83346'),
+            targetUrl: schema.text("The subscription's target URL.", 'https://example.com/hooks'),
+            failures: schema.integer(
+              'The number of consecutive failed attempts; at most ten are counted.',
+              10,
+            ),
+            failingSince: schema.time('When the first of these attempts failed.'),
             openUntil: optional(
-              schema.time('Until this time, only tests and deliveries that are sent now are sent.'),
+              schema.time(
+                'Until this time, only tests and deliveries that are sent now are attempted.',
+              ),
             ),
             waiting: schema.integer(
-              'Its unfinished deliveries, at most 10,000 of each day.',
+              'The number of unfinished deliveries; at most 10,000 of each day are counted.',
               3_112,
             ),
           }),
@@ -122,14 +131,14 @@ const OverviewSchema = schema.named(
         schema.named(
           'LosingSubscription',
           schema.object({
-            webhookId: schema.numericId('The subscription.', '4711'),
-            accountId: schema.numericId('Its account.', '83346'),
-            targetUrl: schema.text('Its target.', 'https://example.com/hooks'),
+            webhookId: schema.numericId("The subscription's id.", '4711'),
+            accountId: schema.numericId("The id of the subscription's account.", '83346'),
+            targetUrl: schema.text("The subscription's target URL.", 'https://example.com/hooks'),
             lost: schema.integer(
-              'How many notifications ended as `exhausted`, or were cancelled by the service, in the last 24 hours.',
+              'The number of notifications that became `exhausted`, or were cancelled by the service, in the last 24 hours.',
               15,
             ),
-            lastLostAt: schema.time('When the last of them ended.'),
+            lastLostAt: schema.time('When the last of these notifications ended.'),
           }),
         ),
       ),
@@ -147,14 +156,15 @@ export const overviewRoutes = describeRoutes(OverviewController, {
   operations: {
     show: {
       summary: 'Show the state of the installation',
-      about: 'Needs the role `platform`. The answer may be two seconds old.',
+      about:
+        'Returns the state of the installation, up to two seconds old. Requires the `platform` role.',
       answer: OverviewSchema,
     },
     accounts: {
-      summary: 'List the load by account',
+      summary: 'List the load of each account',
       about:
-        'Which accounts use the installation most. Needs the role `platform`. Lists accounts with events, attempts or ' +
-        'pending deliveries in whole hours, a page at a time. The figures may be 20 seconds old.',
+        'Returns how much each account uses the installation: those with events or attempts in the time range, or with ' +
+        'unfinished deliveries. Requires the `platform` role. The figures are of whole hours, and up to 20 seconds old.',
       answer: schema.arrayOf(AccountLoadView.schema),
     },
   },

@@ -35,7 +35,7 @@ export class RecoveryRunningError extends DomainError {
     super(
       'conflict',
       'recovery_running',
-      'Another recovery is still looking for subscriptions: start one when it has ended.',
+      'Another recovery is still searching for subscriptions: start a new one when it has ended.',
     );
   }
 }

@@ -3,10 +3,10 @@ import { IsSince, IsUntil } from '../../replays/replay.dto.js';
 
 /** `POST /v1/overview/recover` */
 export class RecoverRequestDto {
-  @IsSince('When the outage began.')
+  @IsSince('When the outage started.')
   since!: Date;
 
-  @IsUntil({ about: 'When the outage had ended.', required: true })
+  @IsUntil({ about: 'When the outage ended.', required: true })
   until!: Date;
 
   @Field(flag(), { about: 'Only counts, and changes nothing.', default: false, example: false })

@@ -2,16 +2,19 @@ import { computed, schema, viewOf } from '#libs/http';
 import type { Recovery, RecoveryState } from '../domain/recovery.js';
 
 const STATES: Record<RecoveryState, string> = {
-  running: 'it is looking for subscriptions, or their deliveries are being sent again',
-  completed: 'all subscriptions were recovered, and all of their deliveries were restarted',
+  running: 'it searches for subscriptions, or sends their deliveries again',
+  completed: 'it has recovered all subscriptions, and started all of their deliveries again',
 };
 
 const COUNTS = {
-  subscriptions: schema.integer('How many subscriptions were changed or get deliveries again.', 14),
-  circuitsClosed: schema.integer('How many of them had an open circuit that was closed.', 9),
-  switchedOn: schema.integer('How many of them were switched on again.', 1),
+  subscriptions: schema.integer(
+    'The number of subscriptions that were changed or get deliveries again.',
+    14,
+  ),
+  circuitsClosed: schema.integer('The number of circuits that were closed.', 9),
+  switchedOn: schema.integer('The number of subscriptions that were enabled again.', 1),
   deliveries: schema.integer(
-    'How many deliveries are sent again, including events that subscriptions missed while they were off.',
+    'The number of deliveries that are sent again, including events that subscriptions missed while they were disabled.',
     312,
   ),
 };
@@ -21,16 +24,16 @@ export const RecoveryCountSchema = schema.named('RecoveryCount', schema.object(C
 
 /** A recovery in the form that answers contain. */
 export const RecoveryView = viewOf<Recovery>()('Recovery', {
-  id: schema.uuid('Its id.'),
+  id: schema.uuid("The recovery's id."),
   href: computed(
-    schema.href('Its address.', 'overview/recoveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e96'),
+    schema.href("The recovery's URL.", 'overview/recoveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e96'),
     ({ id }, href) => href('overview', 'recoveries', id),
   ),
-  since: schema.time('When the outage began.'),
-  until: schema.time('When the outage had ended.'),
-  state: schema.meanings('The state of the recovery.', STATES, 'running'),
+  since: schema.time('When the outage started.'),
+  until: schema.time('When the outage ended.'),
+  state: schema.meanings("The recovery's state.", STATES, 'running'),
   ...COUNTS,
-  sent: schema.integer('How many of the deliveries were restarted so far.', 200),
+  sent: schema.integer('The number of these deliveries that have started again so far.', 200),
   createdAt: schema.time('When the recovery was created.'),
-  completedAt: schema.optional(schema.time('When it ended.')),
+  completedAt: schema.optional(schema.time('When the recovery ended.')),
 });

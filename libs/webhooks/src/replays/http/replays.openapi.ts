@@ -6,17 +6,19 @@ import { ReplaysController } from './replays.controller.js';
 
 const LIMIT_REACHED = describeError(
   new ReplayLimitError({}),
-  'The subscription, or the account, already has as many running replays as it may have.',
+  'The subscription, or the account, already has the maximum number of running replays.',
 );
 const FINISHED = describeError(
   new ReplayFinishedError(),
-  'The replay is completed, so there is nothing to cancel.',
+  'The replay is completed, so it cannot be cancelled.',
 );
 
 /** What all requests that start a replay have in common. */
 const STARTS = {
   answer: AddressSchema,
-  others: { 200: { about: 'A dry run, which sends nothing.', schema: ReplayCountSchema } },
+  others: {
+    200: { about: 'The result of a dry run, which sends nothing.', schema: ReplayCountSchema },
+  },
   errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED],
 };
 
@@ -34,24 +36,24 @@ const examplesOf = (state: 'exhausted' | 'pending') => ({
   },
 });
 
-const OTHER_FILTERS = 'It refuses other filters of `GET /v1/deliveries`, such as `contains`.';
+const OTHER_FILTERS = 'Other filters of `GET /v1/deliveries`, such as `contains`, are refused.';
 
 /** The replays' part of the API description. */
 export const replaysRoutes = describeRoutes(ReplaysController, {
   tag: 'Deliveries',
   about:
-    'A replay sends the finished deliveries of a time range again, or sends pending ones now, as fast as their targets accept them.',
-  path: { id: { about: 'The id of a replay.', schema: schema.uuid('') } },
+    'A replay sends finished deliveries of a time range again, or pending ones now, as fast as their targets accept them.',
+  path: { id: { about: "The replay's id.", schema: schema.uuid('') } },
   operations: {
     start: {
       summary: 'Replay deliveries',
       about:
-        'Restarts finished deliveries of a subscription, oldest first: with the same ids, a full ' +
-        'schedule of attempts, and the header `webhook-replayed`. Tests are left out. With `missed`, it sends the events ' +
-        'that the subscription has missed instead, as if you sent each one by hand. ' +
+        'Sends finished deliveries of a subscription again, oldest first, with the same ids, a full schedule of attempts, ' +
+        'and the header `webhook-replayed`. Tests are left out. With `missed`, it sends the events that the subscription ' +
+        'missed instead, as if you sent each of them by hand. ' +
         OTHER_FILTERS,
       path: {
-        id: { about: 'The id of a webhook subscription.', schema: schema.numericId('', '4711') },
+        id: { about: "The subscription's id.", schema: schema.numericId('', '4711') },
       },
       examples: {
         smallest: { since: '2026-01-31T00:00:00Z' },
@@ -66,34 +68,36 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       ...STARTS,
     },
     redeliver: {
-      summary: 'Deliver many again',
+      summary: 'Redeliver many deliveries',
       about:
-        'Restarts the finished deliveries of the account that match the filters, oldest first for each ' +
-        'subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out. ' +
+        'Sends the finished deliveries of the account that match the filters again, oldest first for each subscription. ' +
+        'Tests, and deliveries of disabled or deleted subscriptions, are left out. ' +
         OTHER_FILTERS,
       examples: examplesOf('exhausted'),
       ...STARTS,
     },
     send: {
-      summary: 'Send many now',
+      summary: 'Send many deliveries now',
       about:
         'Makes the pending deliveries of the account that match the filters due at once, without changing their ' +
-        'schedules, and restarts the finished ones, oldest first for each subscription. Deliveries of a subscription that ' +
-        'is paused or held, or whose circuit is open, wait until that ends. Tests, and deliveries of subscriptions that ' +
-        'are off or deleted, are left out. ' +
+        'schedules, and sends the finished ones again, oldest first for each subscription. Deliveries of a subscription that ' +
+        'is paused, whose circuit is open, or whose target has asked to wait, wait until that ends. Tests, and deliveries of ' +
+        'disabled or deleted subscriptions, are left out. ' +
         OTHER_FILTERS,
       examples: examplesOf('pending'),
       ...STARTS,
     },
     show: {
       summary: 'Show a replay',
-      about: 'What the replay selects and its progress, even after its subscription was deleted.',
+      about:
+        'Returns what a replay selects and its progress, even if its subscription was deleted.',
       answer: ReplayView.schema,
     },
     cancel: {
       summary: 'Cancel a replay',
       about:
-        'No further deliveries are restarted; those already restarted continue. Cancelling again has no effect.',
+        'Stops a replay from starting further deliveries. Those that it has already started continue. Cancelling again has ' +
+        'no effect.',
       answer: AddressSchema,
       errors: [FINISHED],
     },

@@ -5,20 +5,20 @@ import { eventKind, resourceOrAll } from '../../event-kinds/choices.schema.js';
 export const NotificationSchema = schema.named(
   'Notification',
   schema.object({
-    id: schema.uuid('The same on every attempt, and equal to `webhook-id`.'),
+    id: schema.uuid("The notification's id: the same on every attempt, and equal to `webhook-id`."),
     name: schema.optional(schema.text("The subscription's `name`.", 'Billing')),
-    event: eventKind('The kind of the event.'),
+    event: eventKind("The event's kind."),
     resource: resourceOrAll('What the event is about:'),
-    accountId: schema.numericId('The account to which it happened.', '83346'),
+    accountId: schema.numericId("The id of the event's account.", '83346'),
     applicationId: schema.optional(
-      schema.numericId('The application, if the event has one.', '5080983'),
+      schema.numericId("The id of the event's application, if it has one.", '5080983'),
     ),
-    timestamp: schema.time('When it happened.'),
+    timestamp: schema.time('When the event happened.'),
     test: schema.optional(schema.flag('`true` for a test; otherwise absent.', true)),
     data: schema.anyObject(
-      'Byte for byte as the platform reported it. In a notice about another subscription: its ' +
-        '`webhookId`, `name`, `event` and `targetUrl` (without user information), `failingSince`, ' +
-        'and `disablesAt` (`webhookFailing`) or `reason` (`webhookDisabled`).',
+      "The event's data, byte for byte as it was reported. In a notice about another subscription: its `webhookId`, " +
+        '`name`, `event` and `targetUrl` (without user information), `failingSince`, and `disablesAt` (`webhookFailing`) or ' +
+        '`reason` (`webhookDisabled`).',
       { callId: '8c1f3a', duration: 33258 },
     ),
     payload: schema.optional(
@@ -39,12 +39,12 @@ export const notifications: readonly NotificationDescription[] = [
     tag: 'Notifications',
     summary: 'Receive an event',
     about:
-      'Posted to the `targetUrl` of a subscription at least once, and signed as Standard Webhooks 1.0.0 says. ' +
-      'Only an `ordered` subscription has an order.',
+      'Sent to the `targetUrl` of a subscription at least once, and signed according to Standard Webhooks 1.0.0. Only ' +
+      '`ordered` subscriptions guarantee an order.',
     headers: {
       'webhook-id': { about: "The notification's id.", schema: schema.uuid('') },
       'webhook-timestamp': {
-        about: 'When this attempt was made, in seconds since 1970.',
+        about: 'The time of the attempt, in seconds since 1970.',
         schema: schema.text('', '1795262400', { pattern: '^[0-9]+$' }),
       },
       'webhook-signature': {
@@ -53,7 +53,7 @@ export const notifications: readonly NotificationDescription[] = [
         schema: schema.text('', 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='),
       },
       'webhook-replayed': {
-        about: 'Only if a replay sends the notification again.',
+        about: 'Present only if a replay sends the notification again.',
         schema: schema.choice('', ['true']),
         optional: true,
       },
@@ -61,12 +61,12 @@ export const notifications: readonly NotificationDescription[] = [
     body: NotificationSchema,
     answers: {
       '2XX': 'The notification is delivered.',
-      '3XX': 'A failure, which is retried. Redirects are not followed.',
-      '410': 'The subscription is switched off.',
-      '429': 'A failure, which is retried, after `Retry-After` if that is given.',
-      '503': 'A failure, which is retried, after `Retry-After` if that is given.',
-      '4XX': 'A failure, which is retried.',
-      '5XX': 'A failure, which is retried.',
+      '3XX': 'The attempt fails and is retried. Redirects are not followed.',
+      '410': 'The attempt fails, and the subscription is disabled.',
+      '429': 'The attempt fails and is retried, after `Retry-After` if given.',
+      '503': 'The attempt fails and is retried, after `Retry-After` if given.',
+      '4XX': 'The attempt fails and is retried.',
+      '5XX': 'The attempt fails and is retried.',
     },
   },
 ];

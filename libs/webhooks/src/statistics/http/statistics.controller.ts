@@ -7,23 +7,23 @@ import { Statistics } from '../statistics.js';
 
 const RANGE = {
   since: parameter.time(
-    'The start of the time range; by default one hour before `until`. It must be at most 31 days before `until`.',
+    'The start of the time range; by default, one hour before `until`. It must be at most 31 days before `until`.',
     '2026-01-31T11:00:00Z',
   ),
   until: parameter.time(
-    'The end of the time range, exclusive; by default now. It must be later than `since`.',
+    'The end of the time range, exclusive; by default, now. It must be later than `since`.',
     '2026-01-31T12:00:00Z',
   ),
   buckets: parameter.number(
     MAX_BUCKETS,
-    'The most buckets, 12 by default. Each covers a multiple of five minutes.',
+    'The maximum number of buckets; by default, 12. Each covers a multiple of five minutes.',
     12,
   ),
 };
 const OF_ACCOUNT = {
   range: RANGE,
   accountId: parameter.numericId(
-    'The account to show; by default the account of the caller. For the role `platform`.',
+    "The account; by default, the caller's. Only the `platform` role can read another account.",
     '83346',
   ),
 };

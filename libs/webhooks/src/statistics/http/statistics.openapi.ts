@@ -14,12 +14,15 @@ const OUTCOMES: schema.Schema = {
 const SUMMARY = {
   since: schema.time('The start of the time range, inclusive.', '2026-01-31T12:00:00.000Z'),
   until: schema.time('The end of the time range, exclusive.', '2026-01-31T12:05:00.000Z'),
-  attempts: schema.integer('How many attempts began in the time range.', 40),
+  attempts: schema.integer('The number of attempts that started in the time range.', 40),
   outcomes: OUTCOMES,
   answerMs: optional({
-    ...schema.object({ p50: milliseconds(84), p95: milliseconds(310.5), p99: milliseconds(402) }),
-    description:
-      'Time until the response headers, in ms, accurate to 10 %; absent without responses.',
+    ...schema.object({
+      p50: milliseconds('The median, in ms.', 84),
+      p95: milliseconds('The 95th percentile, in ms.', 310.5),
+      p99: milliseconds('The 99th percentile, in ms.', 402),
+    }),
+    description: 'The time until the response headers, accurate to 10 %; absent without responses.',
   }),
 };
 
@@ -33,8 +36,8 @@ const HistorySchema = schema.named(
 
 const WAITING: schema.Schema = {
   ...schema.object({
-    deliveries: schema.integer('How many there are; at most 100,000 are counted.', 1),
-    since: optional(schema.time('When the oldest of them was created.')),
+    deliveries: schema.integer('The number of deliveries; at most 100,000 are counted.', 1),
+    since: optional(schema.time('When the oldest of these deliveries was created.')),
   }),
   description: 'The unfinished deliveries.',
 };
@@ -52,7 +55,7 @@ const StatisticsSchema = schema.named(
     ...SUMMARY,
     successRate: optional({
       type: 'number',
-      description: 'The share of the attempts that succeeded; absent without attempts.',
+      description: 'The share of attempts that succeeded, from 0 to 1; absent without attempts.',
       minimum: 0,
       maximum: 1,
       examples: [0.95],
@@ -62,32 +65,32 @@ const StatisticsSchema = schema.named(
   }),
 );
 
-function milliseconds(example: number): schema.Schema {
-  return { type: 'number', description: 'In ms.', minimum: 0, examples: [example] };
+function milliseconds(description: string, example: number): schema.Schema {
+  return { type: 'number', description, minimum: 0, examples: [example] };
 }
 
 /** The statistics' part of the API description. */
 export const statisticsRoutes = describeRoutes(StatisticsController, {
   ids: 'deliveries',
   tag: 'Deliveries',
-  about: 'How many attempts succeeded, how many failed, and why.',
+  about: 'Statistics say how many attempts succeeded, how many failed, and why.',
   path: {
-    id: { about: 'The id of a webhook subscription.', schema: schema.numericId('', '4711') },
+    id: { about: "The subscription's id.", schema: schema.numericId('', '4711') },
   },
   operations: {
     stats: {
       summary: "Show a subscription's statistics",
       about:
-        'Outcomes of the attempts of the last 24 hours, and the backlog. With any parameter, of those of a time range, ' +
-        'and its history. The attempts are about ten seconds old, and lack the last ten seconds of a worker that was ' +
-        'killed.',
+        "Returns the outcomes of a subscription's attempts in the last 24 hours, and its backlog. With any parameter, " +
+        'returns the outcomes in a time range instead, and their `history`. Attempts are counted with a delay of about ten ' +
+        'seconds; the last ten seconds of a worker that was killed are missing.',
       answer: StatisticsSchema,
     },
     statsOfAccount: {
       summary: "Show an account's statistics",
       about:
-        'Outcomes of the attempts of all its subscriptions in a time range, and the backlog. The ' +
-        'attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.',
+        "Returns the outcomes of an account's attempts in a time range, and its backlog. Attempts are counted with a delay " +
+        'of about ten seconds; the last ten seconds of a worker that was killed are missing.',
       answer: AccountStatisticsSchema,
     },
   },

@@ -15,7 +15,7 @@ export const RESERVED_PORT =
 export const PRIVATE_TARGET = 'must not name an address that is not public';
 /** The fault of a masked target URL that is not the stored one. */
 export const MASKED_TARGET =
-  'must have its user information instead of ***, which masks it in answers';
+  'must have its user information instead of ***, which masks it in responses';
 
 /** How a target can be reached: what `TargetClient` knows how to call. */
 const TARGET_SCHEMES = ['http', 'https'] as const;

@@ -42,7 +42,7 @@ export class UpdateWebhookDto {
   @Field(label(MAX_NAME), {
     clearsTo: null,
     trim: true,
-    about: 'A label for people. Notifications contain it, too.',
+    about: 'A label for people, which notifications contain.',
     example: 'Billing',
   })
   name?: string | null;
@@ -50,10 +50,9 @@ export class UpdateWebhookDto {
   @Field(oneOf(EVENT_KINDS, EventKindSchema), {
     required: true,
     about:
-      'The kind of event that it is for. Notices are about other subscriptions of the account or, ' +
-      'for a subscription of an application, of that application: `webhookFailing` (the circuit has ' +
-      'opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched ' +
-      'it off).',
+      'The kind of event that the subscription gets. Notices are about other subscriptions of the account or, for a ' +
+      'subscription of an application, of that application: `webhookFailing` (the circuit has opened), `webhookRecovered` ' +
+      '(the circuit has closed) and `webhookDisabled` (the service has disabled the subscription).',
     example: 'cdrCreated',
   })
   event?: EventKind;
@@ -61,8 +60,7 @@ export class UpdateWebhookDto {
   @Field(resourceList, {
     required: true,
     about:
-      'What the events are about; `all` includes kinds that later versions add. Notices about ' +
-      'subscriptions need `all`.',
+      'What the events are about. `all` includes resources that later versions add; a subscription to notices requires it.',
     example: 'call,sms',
     read: parseResources,
   })
@@ -73,9 +71,9 @@ export class UpdateWebhookDto {
     {
       required: true,
       about:
-        'The URL to which notifications are posted. User information in it is sent as Basic authentication.',
+        'The URL that notifications are posted to. User information in it is sent as Basic authentication.',
       aboutNew: `It ${MASKED_TARGET}. It ${RESERVED_PORT}. It ${PRIVATE_TARGET}.`,
-      aboutChange: 'The URL as it is shown keeps the present one.',
+      aboutChange: 'The masked URL, as it is shown, keeps the current one.',
       example: 'https://hooks.example.com/switchhook',
     },
     // On a change, the service checks it, because it knows whether the value changes.
@@ -89,7 +87,7 @@ export class UpdateWebhookDto {
   @Field(payload, {
     clearsTo: null,
     raw: true,
-    about: 'Free-form data that notifications contain exactly as it was sent.',
+    about: 'Your own data, which notifications contain exactly as you sent it.',
     example: { order: 4711, tags: ['shop'] },
   })
   payload?: string | null;
@@ -97,14 +95,14 @@ export class UpdateWebhookDto {
   @Field(filterValidator, { ...FILTER, clearsTo: null })
   filter?: Filter | null;
 
-  @Field(flag(), { about: 'When false, nothing is sent. True by default.', example: true })
+  @Field(flag(), { about: 'Whether notifications are sent; by default, true.', example: true })
   enabled?: boolean;
 
   @Field(GivenRetryPolicy, {
     clearsTo: null,
     about:
-      'Replaces the configured retries, from the next attempt on. It must have ' +
-      '`schedule` or `timeoutMs`, or both; `{}` means no policy.',
+      'Replaces the retry policy of the installation, from the next attempt on. It must have `schedule` or `timeoutMs`, or ' +
+      'both; `{}` means the policy of the installation.',
     example: { schedule: [10, 60, 600], timeoutMs: 5_000 },
     read: retryPolicyOf,
   })
@@ -113,12 +111,13 @@ export class UpdateWebhookDto {
   @Field(GivenHeaders, {
     clearsTo: null,
     about:
-      'Values by name, sent with every notification. Names are tokens that differ in more than case. ' +
+      'Headers that are sent with every notification: values by name. Names must differ in more than case. ' +
       'You cannot set the headers of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and ' +
-      'such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, ' +
+      'others), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, ' +
       '`Via`, `Trace…` and `X-HTTP-Method-Override`, whether written with `-` or `_`, nor ' +
       '`Authorization` if `targetUrl` has user information.',
-    aboutChange: 'They replace all present headers. A value as it is shown keeps the present one.',
+    aboutChange:
+      'They replace all current headers. A masked value, as it is shown, keeps the current one.',
     example: { 'X-Api-Key': 'f2c1a0b9' },
   })
   headers?: Record<string, string> | null;
@@ -139,8 +138,8 @@ export class UpdateWebhookDto {
   @Field(integer(PER_SECOND), {
     clearsTo: null,
     about:
-      'The most notifications per second, over all workers: on average, with bursts of 10 % more. ' +
-      'Notifications beyond it wait without using up an attempt.',
+      'The maximum number of notifications per second, over all workers: an average, with bursts of up to 10 % more. ' +
+      'Further notifications wait without using up an attempt.',
     example: 10,
   })
   maxPerSecond?: number | null;
@@ -154,8 +153,8 @@ export class UpdateWebhookDto {
     {
       clearsTo: null,
       about:
-        'The most calls in flight, over all workers, up to what the installation allows for one subscription. ' +
-        'Notifications beyond it wait without using up an attempt.',
+        'The maximum number of notifications in flight, over all workers, up to what the installation allows for one ' +
+        'subscription. Further notifications wait without using up an attempt.',
       example: 2,
     },
     // On a change, the service checks the rest.
@@ -169,8 +168,8 @@ export class UpdateWebhookDto {
   @Field(flag(), {
     clearsTo: DEFAULTS.ordered,
     about:
-      'When true, notifications are sent one at a time, in the order in which their events were ' +
-      'accepted. A failed one holds back those behind it until it has succeeded or finished.',
+      'Whether notifications are sent one at a time, in the order in which their events were accepted. A failed one holds ' +
+      'back all later ones until it succeeds or finishes.',
     example: true,
   })
   ordered?: boolean;

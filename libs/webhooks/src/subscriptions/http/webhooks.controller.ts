@@ -55,14 +55,14 @@ const LIST = {
   },
   ...ACCOUNT_READ,
   filter: {
-    event: eventParameter('Only subscriptions for this kind of event'),
+    event: eventParameter('Only subscriptions to this kind of event'),
     resource: parameter.filter(
       resourceValidator,
-      `One of ${RESOURCES.join(', ')}, ${ALL_RESOURCES}: \`sms\` finds subscriptions for \`call,sms\` and for ` +
-        '`all`; `all` finds those for `all`.',
+      `Only subscriptions to this resource, one of ${RESOURCES.join(', ')}, ${ALL_RESOURCES}: \`sms\` finds subscriptions to ` +
+        '`call,sms` and to `all`; `all` finds those to `all`.',
       'sms',
     ),
-    enabled: parameter.flag('Only subscriptions that are on (`true`) or off (`false`).'),
+    enabled: parameter.flag('Only enabled (`true`) or disabled (`false`) subscriptions.'),
   },
   include: SHOW.include,
   page: OPTIONAL_PAGE,

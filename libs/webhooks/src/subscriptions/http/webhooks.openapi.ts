@@ -6,11 +6,11 @@ import { ADDRESSES, WebhooksController } from './webhooks.controller.js';
 
 const LIMIT_REACHED = describeError(
   new WebhookLimitReachedError('account'),
-  'The account, or the application, already has as many webhook subscriptions as it may have.',
+  'The account, or the application, already has the maximum number of webhook subscriptions.',
 );
 
 const ID = {
-  about: 'The id of a webhook subscription, at account or application level.',
+  about: "The subscription's id, at account or application level.",
   schema: schema.numericId('', '4711'),
 };
 
@@ -62,33 +62,33 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
   at: ADDRESSES.account,
   tag: 'Webhooks',
   about:
-    "Subscriptions of the caller's account. There can be 10 at account level, and 10 for " +
-    'each application.',
+    "Webhook subscriptions of the caller's account: up to 10 at account level, and up to 10 for each application.",
   path: { id: ID },
   operations: {
     list: {
       summary: 'List subscriptions',
-      about: 'All subscriptions at account level by ascending id, or a page of them.',
+      about:
+        'Returns all subscriptions at account level in ascending order of id, or a page of them.',
       answer: schema.arrayOf(WebhookView.schema),
     },
     show: {
       summary: 'Show a subscription',
-      about: 'Shows one subscription, with its version as `ETag`.',
+      about: 'Returns a subscription, with its version as `ETag`.',
       ...SHOW,
     },
     create: {
       summary: 'Create a subscription',
-      about: 'It gets the events of all applications of the account.',
+      about: 'Creates a subscription that gets the events of all applications of the account.',
       ...CREATE,
     },
     update: {
       summary: 'Update a subscription',
-      about: 'Changes the given fields. Switching it off cancels its pending deliveries.',
+      about: 'Updates the given fields. Disabling a subscription cancels its pending deliveries.',
       ...UPDATE,
     },
     delete: {
       summary: 'Delete a subscription',
-      about: 'This cancels its pending deliveries.',
+      about: 'Deletes a subscription and cancels its pending deliveries.',
       answer: DeletedSchema,
     },
   },
@@ -102,26 +102,27 @@ const actionsRoutes = describeRoutes(WebhookActionsController, {
     pause: {
       summary: 'Pause a subscription',
       about:
-        'Its deliveries, including those of later events, are `parked` until it is resumed. ' +
-        'Tests are still sent. Pausing it again has no effect.',
+        'Parks the deliveries of a subscription, including those of later events, until it is resumed. Tests are still ' +
+        'sent. Pausing again has no effect.',
       answer: AddressSchema,
     },
     resume: {
       summary: 'Resume a subscription',
       about:
-        'Sends its parked deliveries, oldest first, but not while its circuit is open or its target has ' +
-        'asked for a pause with `Retry-After`. Without a pause, this has no effect.',
+        'Sends the parked deliveries of a subscription, oldest first, but not while its circuit is open or its target has ' +
+        'asked it to wait with `Retry-After`. Has no effect on a subscription that is not paused.',
       answer: AddressSchema,
     },
     showSecret: {
       summary: 'Show the signing secret',
-      about: 'The key that verifies signatures: the secret, or the public key of `ed25519`.',
+      about:
+        'Returns the key that verifies signatures: the secret or, for `ed25519`, the public key.',
       answer: VerificationKeySchema,
     },
     rotateSecret: {
       summary: 'Rotate the signing secret',
       about:
-        'Creates a new secret or key. The old one also signs for 24 hours; of all replaced ones, the last ten do.',
+        'Creates a new secret or key. The old one also signs for 24 hours; of several old ones, only the last ten do.',
       answer: VerificationKeySchema,
       headers: ['Location'],
     },
@@ -134,24 +135,25 @@ const applicationWebhooksRoutes = describeRoutes(WebhooksController, {
   at: ADDRESSES.application,
   ids: 'applicationWebhooks',
   tag: 'Webhooks',
-  about: 'The subscriptions of an application only get its events.',
+  about: 'A subscription of an application gets only the events of that application.',
   path: {
     applicationId: {
-      about: 'The id of an application of the caller.',
+      about: "The application's id.",
       schema: schema.numericId('', '5080983'),
     },
-    id: { ...ID, about: 'The id of a webhook subscription of this application.' },
+    id: { ...ID, about: 'The id of a subscription of the application.' },
   },
   operations: {
     list: {
       summary: "List an application's subscriptions",
-      about: 'All subscriptions of the application by ascending id, or a page of them.',
+      about:
+        'Returns all subscriptions of the application in ascending order of id, or a page of them.',
       answer: schema.arrayOf(WebhookView.schema),
     },
     show: { summary: "Show an application's subscription", about: SAME, ...SHOW },
     create: {
       summary: 'Create a subscription for an application',
-      about: 'It gets the events of this application.',
+      about: 'Creates a subscription that gets the events of the application.',
       ...CREATE,
     },
     update: { summary: "Update an application's subscription", about: SAME, ...UPDATE },
