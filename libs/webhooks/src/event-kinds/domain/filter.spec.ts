@@ -174,7 +174,7 @@ it.each([
   const paths = [1, 2, 3, 4, 5].map((names) => Array.from({ length: names }, () => 'a').join('.'));
   const filters = Array.from({ length: 20 }, (__, index) => {
     const members = paths.map(
-      (path) => `"${path}":{"not":{"gte":${index}1e9}},"b.${path}":["x",1]`,
+      (path) => `"${path}":{"not":{"gte":1${index}e9}},"b.${path}":["x",1]`,
     );
     return new Filter(`{${members.slice(0, 5).join()}}`);
   });
