@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { DomainError, type ErrorKind, ValidationError } from '#libs/kernel';
 
 /** The status of each kind of error. Without a default, a new kind needs a status to compile. */
@@ -19,23 +20,10 @@ export const STATUS_OF: Record<ErrorKind, number> = {
   unavailable: 503,
 };
 
-/** The title of each kind of error, which is the name of its status. */
-const TITLE_OF: Record<ErrorKind, string> = {
-  malformed: 'Bad Request',
-  invalid: 'Bad Request',
-  unauthorized: 'Unauthorized',
-  forbidden: 'Forbidden',
-  not_found: 'Not Found',
-  method_not_allowed: 'Method Not Allowed',
-  conflict: 'Conflict',
-  unprocessable: 'Unprocessable Content',
-  precondition_failed: 'Precondition Failed',
-  too_large: 'Content Too Large',
-  unsupported_media_type: 'Unsupported Media Type',
-  request_timeout: 'Request Timeout',
-  rate_limited: 'Too Many Requests',
-  internal: 'Internal Server Error',
-  unavailable: 'Service Unavailable',
+/** The names of statuses that Node.js still calls as before RFC 9110. */
+const NEW_NAMES: Readonly<Record<number, string>> = {
+  413: 'Content Too Large',
+  422: 'Unprocessable Content',
 };
 
 /** The request is not HTTP, or its body is not JSON. */
@@ -53,10 +41,11 @@ export function problemOf(
   error: DomainError,
   request: { instance: string; requestId: string },
 ): object {
+  const status = STATUS_OF[error.kind];
   return {
     type: 'about:blank',
-    title: TITLE_OF[error.kind],
-    status: STATUS_OF[error.kind],
+    title: NEW_NAMES[status] ?? STATUS_CODES[status],
+    status,
     detail: error.message,
     instance: request.instance.slice(0, MAX_INSTANCE),
     code: error.code,
