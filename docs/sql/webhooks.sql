@@ -756,21 +756,6 @@ UPDATE replays r SET parts = r.parts - ended.count,
 FROM (SELECT id, count(*)::integer AS count FROM ending GROUP BY id) ended
 WHERE r.id = ended.id AND r.state = 'running';
 
--- END_QUEUE_LEASES(…), prepared as queue.end-leases.20454
-WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
-given AS MATERIALIZED (
-  SELECT d.id FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
-  JOIN LATERAL (
-    SELECT * FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
-    FOR NO KEY UPDATE SKIP LOCKED
-  ) d ON d.takes = j.lease AND d.claimed_until IS NOT NULL AND d.state IN ('pending', 'cancelled')
-)
-UPDATE deliveries d
-SET claimed_until = NULL,
-  next_attempt_at = CASE WHEN d.next_attempt_at = d.claimed_until THEN (SELECT at FROM clock)
-    ELSE d.next_attempt_at END
-WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid);
-
 -- END_WITHOUT_EVENT(…), prepared as pending.end-without-event.20454
 WITH ended AS (
   UPDATE deliveries d
@@ -1275,7 +1260,7 @@ WITH
 clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
-  SELECT d.id FROM unnest((SELECT $1::uuid[])) AS j(id)
+  SELECT d.id FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
     SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
@@ -1285,8 +1270,8 @@ found AS MATERIALIZED (
 logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated, sent, worker)
-  SELECT a.*, $2::text
-  FROM unnest((SELECT $1::uuid[]), (SELECT $3::integer[]), (SELECT $4::integer[]), (SELECT $5::timestamptz[]), (SELECT $6::integer[]), (SELECT $7::integer[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]), (SELECT $11::text[]), (SELECT $12::boolean[]), (SELECT $13::text[]))
+  SELECT a.*, $3::text
+  FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[]), (SELECT $4::integer[]), (SELECT $5::timestamptz[]), (SELECT $6::integer[]), (SELECT $7::integer[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]), (SELECT $11::text[]), (SELECT $12::boolean[]), (SELECT $13::text[]))
     AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated,
       sent)
   WHERE a.id = ANY (ARRAY(SELECT id FROM found))
@@ -1298,7 +1283,7 @@ recorded AS (
   UPDATE deliveries d
   SET attempts = greatest(d.attempts, ($4::integer[])[width_bucket(d.id, $1::uuid[])]),
     -- A late success does not end the lease of another worker, which may be sending it.
-    claimed_until = CASE WHEN d.takes <> ($3::integer[])[width_bucket(d.id, $1::uuid[])] THEN d.claimed_until END,
+    claimed_until = CASE WHEN d.takes <> ($2::integer[])[width_bucket(d.id, $1::uuid[])] THEN d.claimed_until END,
     state = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.state ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END END,
     reason = CASE WHEN (d.state = 'succeeded' OR d.state = 'cancelled' AND ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded') THEN d.reason ELSE CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($17::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($18::text[])[width_bucket(d.id, $1::uuid[])] END END,
     next_attempt_at = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE CASE
@@ -1318,7 +1303,7 @@ recorded AS (
       WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN (SELECT at FROM clock)
     END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND (
-    d.takes = ($3::integer[])[width_bucket(d.id, $1::uuid[])] AND (d.state = 'succeeded'
+    d.takes = ($2::integer[])[width_bucket(d.id, $1::uuid[])] AND (d.state = 'succeeded'
       OR d.attempts = ($4::integer[])[width_bucket(d.id, $1::uuid[])] - 1 AND d.state IN ('pending', 'cancelled'))
     OR ($14::text[])[width_bucket(d.id, $1::uuid[])] = 'succeeded' AND ($4::integer[])[width_bucket(d.id, $1::uuid[])] > d.schedule_base
       AND d.state <> 'succeeded'
@@ -1331,9 +1316,7 @@ WITH
 clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
-  SELECT d.id, w.id AS webhook_id,
-    d.id || ' ' || j.lease AS place
-  FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
+  SELECT d.id, w.id AS webhook_id, d.id || ' ' || j.lease AS place FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
     SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
@@ -1428,7 +1411,8 @@ found AS MATERIALIZED (
 ),
 released AS (
   UPDATE deliveries d
-  SET claimed_until = NULL, next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END, not_before = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' ELSE d.not_before END
+  SET claimed_until = NULL, next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END,
+    not_before = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' ELSE d.not_before END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
     AND d.takes = ($2::integer[])[width_bucket(d.id, $1::uuid[])] AND d.claimed_until IS NOT NULL
     AND d.state IN ('pending', 'cancelled')
@@ -1438,9 +1422,7 @@ SELECT id FROM found;
 -- RELEASE_PLACE(…), prepared as pending.release-place.20454
 WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 found AS MATERIALIZED (
-  SELECT d.id, w.id AS webhook_id,
-    d.id || ' ' || j.lease AS place
-  FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
+  SELECT d.id, w.id AS webhook_id, d.id || ' ' || j.lease AS place FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
     SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
@@ -1456,7 +1438,8 @@ freed AS (
 ),
 released AS (
   UPDATE deliveries d
-  SET claimed_until = NULL, next_attempt_at = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END, not_before = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END
+  SET claimed_until = NULL, next_attempt_at = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.created_at ELSE ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END,
+    not_before = CASE WHEN (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN ((SELECT utc FROM clock) + make_interval(secs => ($3::float8[])[width_bucket(d.id, $1::uuid[])] / 1000) - greatest(interval '0', (SELECT at FROM clock) - d.claimed_until + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $4::float8) + 15000) / 1000))) AT TIME ZONE 'UTC' END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
     AND d.takes = ($2::integer[])[width_bucket(d.id, $1::uuid[])] AND d.claimed_until IS NOT NULL
     AND d.state IN ('pending', 'cancelled')

@@ -141,7 +141,7 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
     }
   }
 
-  /** `END_QUEUE_LEASES` */
+  /** `RELEASE` */
   function endQueueLeases(state: HandOver): HandOver {
     const deliveries = state.deliveries.map((one) => {
       const isOurs = one.takes === 1 && (one.state === 'pending' || one.state === 'cancelled');

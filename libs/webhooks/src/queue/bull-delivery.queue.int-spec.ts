@@ -39,7 +39,7 @@ beforeEach(async () => {
   const log = { warn, info: () => undefined } as unknown as Log;
   availability = new QueueAvailability([bull], new Metrics(), log);
   const database = { run: released.mockReset().mockResolvedValue([]) } as unknown as Database;
-  queue = new BullDeliveryQueue([bull], availability, database);
+  queue = new BullDeliveryQueue([bull], availability, database, config);
   warn.mockReset();
   await eventually(() => availability.isUp);
   await availability.check();

@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JobOptions, Queue } from 'bull';
-import { Database, isUndone } from '#libs/runtime';
+import { CONFIG, type Config, Database, isUndone } from '#libs/runtime';
 import { byDay } from '../partitions/partition-days.js';
-import { sortedById } from '../partitions/row-lookups.js';
 import { type DeliveryJob, DeliveryQueue, type QueuedDelivery } from './domain/delivery-queue.js';
 import { addJob, DELIVERY_QUEUES, jobIdOf, MAX_PER_JOB, shardOf } from './delivery-queues.js';
 import { QueueAvailability } from './infrastructure/queue-availability.js';
-import { END_QUEUE_LEASES } from './infrastructure/queue-leases.statements.js';
+import { RELEASE, releasesOf } from './leases.statements.js';
 
 /** Limit of deliveries being added at once: beyond it, Redis is too slow for more. */
 const MAX_ADDING = 20_000;
@@ -41,6 +40,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
     @Inject(DELIVERY_QUEUES) private readonly queues: readonly Queue[],
     private readonly redis: QueueAvailability,
     private readonly database: Database,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'DELIVERY_TIMEOUT_MS'>,
   ) {
     super();
   }
@@ -102,10 +102,8 @@ export class BullDeliveryQueue extends DeliveryQueue {
 
   /** Has workers claim deliveries from PostgreSQL. */
   private async release(deliveries: readonly DeliveryJob[]): Promise<void> {
-    const days = byDay(sortedById(deliveries), ({ id }) => id);
-    for (const [day, ofDay] of days) {
-      const values = { ids: ofDay.map(({ id }) => id), leases: ofDay.map(({ lease }) => lease) };
-      await this.database.run(END_QUEUE_LEASES(day), values);
+    for (const [day, ofDay] of byDay(deliveries, ({ id }) => id)) {
+      await this.database.run(RELEASE(day), releasesOf(ofDay, this.config.DELIVERY_TIMEOUT_MS));
     }
   }
 

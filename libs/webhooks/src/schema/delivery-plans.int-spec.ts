@@ -4,19 +4,19 @@ import { EVERY_ACCOUNT, MAX_SCANNED_ROWS, timeOfId } from '#libs/kernel';
 import type { Given, Statement } from '#libs/runtime';
 import type { Outcome } from '../sending/domain/pending-deliveries.js';
 import { LOOK, OLDEST_DUE } from '../sending/due-deliveries.statements.js';
-import { CLAIM_PACED, HAVE_EARLIER } from '../sending/infrastructure/claim-paced.statements.js';
+import {
+  CLAIM,
+  CLAIM_IMMEDIATE,
+  CLAIM_PACED,
+  HAVE_EARLIER,
+} from '../sending/infrastructure/claim.statements.js';
 import {
   outcomeValues,
   RECORD,
   RECORD_PLACE,
 } from '../sending/infrastructure/outcome.statements.js';
-import {
-  CLAIM,
-  CLAIM_IMMEDIATE,
-  LOAD,
-} from '../sending/infrastructure/pending-delivery.statements.js';
-import { END_QUEUE_LEASES } from '../queue/infrastructure/queue-leases.statements.js';
-import { RELEASE, RELEASE_PLACE } from '../sending/infrastructure/release.statements.js';
+import { LOAD } from '../sending/infrastructure/pending-delivery.statements.js';
+import { RELEASE, RELEASE_PLACE } from '../queue/leases.statements.js';
 import { type Day, dayAt, dayOf, type Span } from '../partitions/partition-days.js';
 import { boundsOf } from '../partitions/row-lookups.js';
 import { countReplayable, findReplayable } from '../replays/infrastructure/replay.statements.js';
@@ -184,7 +184,6 @@ const selected = () => ({
 const PATH: StatementCase[] = [
   aCase('loads', LOAD, LEASED, leases),
   aCase('releases', RELEASE, LEASED, releases),
-  aCase('ends the leases of', END_QUEUE_LEASES, LEASED, leases),
   aCase('records', RECORD, LEASED, () => ({ ...outcomes(), worker: 'worker' })),
   aCase('claims', CLAIM, 'SELECT', claims),
   aCase(

@@ -9,9 +9,6 @@ export const IS_BLOCKED = `(${IS_STOPPED} OR coalesce(w.open_until > now(), fals
 /** Whether subscription `w` has a pace, which only claims from PostgreSQL keep. */
 export const IS_PACED = `(w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)`;
 
-/** Whether the subscription of delivery `d` is ordered. */
-export const IS_ORDERED = '(SELECT ordered FROM webhooks WHERE id = d.webhook_id)';
-
 /** The strictest limit of subscription `w`; null for most, which have none. */
 export const PACE = `CASE WHEN w.ordered THEN 'order' WHEN w.max_concurrent IS NOT NULL THEN 'concurrency'
     WHEN w.max_per_second IS NOT NULL THEN 'rate' END`;

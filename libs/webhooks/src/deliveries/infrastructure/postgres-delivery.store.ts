@@ -9,7 +9,8 @@ import {
 } from '#libs/runtime';
 import { EVERY_ACCOUNT, type Found, type Page, scanPage, type Scope } from '#libs/kernel';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
-import { leaseOf, PUBLISH_SPAN } from '../../queue/delivery-queues.js';
+import { PUBLISH_SPAN } from '../../queue/delivery-queues.js';
+import { leaseOf } from '../../queue/leases.statements.js';
 import { IS_FREE } from '../../subscriptions/webhook-flow.js';
 import {
   type Attempt,
@@ -20,7 +21,6 @@ import {
   type TestEvent,
   type WantedDeliveries,
 } from '../domain/delivery.js';
-import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { boundsOf, type MadeTogether } from '../../partitions/row-lookups.js';
 import { inSpans, type Span } from '../../partitions/partition-days.js';
 import { areFew, isDeliveryState, listDeliveries } from './listed-deliveries.statements.js';
@@ -183,7 +183,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
     const searches = contains !== undefined;
     const found = await scanPage(page.limit, parts, async ({ span, ...part }, limit) => {
       const indexed =
-        webhook && state && (await this.areFew(webhook, state, span)) ? state : undefined;
+        webhook && state && (await this.areFew(webhook.id, state, span)) ? state : undefined;
       return this.transactions.query(
         listDeliveries(indexed, span, owner, { searches, notifications }),
         {
@@ -203,11 +203,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
     };
   }
 
-  private async areFew(
-    { id: webhookId }: Pick<Webhook, 'id'>,
-    state: DeliveryState,
-    span: Span,
-  ): Promise<boolean> {
+  private async areFew(webhookId: string, state: DeliveryState, span: Span): Promise<boolean> {
     const statement = areFew(state, span);
     if (!statement) return true;
     const [row] = await this.transactions.query(statement, { webhookId });

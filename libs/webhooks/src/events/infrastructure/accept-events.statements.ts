@@ -1,6 +1,6 @@
 import { prepared, rowsFrom } from '#libs/runtime';
 import { fromMatching } from '../../event-kinds/domain/matching.js';
-import { leaseOf } from '../../queue/delivery-queues.js';
+import { leaseOf } from '../../queue/leases.statements.js';
 import { IS_FREE } from '../../subscriptions/webhook-flow.js';
 import type { Refusal } from '../domain/event.js';
 

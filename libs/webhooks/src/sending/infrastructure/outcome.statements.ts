@@ -1,11 +1,9 @@
 import { CLOCK, CLOCK_TIME, later, rowsFrom } from '#libs/runtime';
 import { elementOfDelivery, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
-import { foundWithPlace, FREED } from './places.statements.js';
-import { IS_ORDERED } from '../../subscriptions/webhook-flow.js';
 import { sentText } from '../../deliveries/attempts.statements.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
-import { lockedDelivery } from './pending-delivery.statements.js';
+import { IS_ORDERED, locking } from '../../queue/leases.statements.js';
 
 /** The elements for delivery `d` in the arrays of {@link RECORD}. */
 const OUTCOME = {
@@ -80,12 +78,8 @@ const retry = (
  */
 export const RECORD = ofDay<OutcomeValues & { worker: string }, { id: string }>(
   'pending.record',
-  (day) =>
-    record(day, {
-      found: `SELECT d.id FROM ${rowsFrom({ ids: 'uuid' })} AS j(id)${lockedDelivery(day)}`,
-      // Sent at once by its customer, it holds no place, whatever the pace.
-      retry: retry(`${RESUMES} AND ${IS_ORDERED}`),
-    }),
+  // Sent at once by its customer, it holds no place, whatever the pace.
+  (day) => record(day, locking(day, false), retry(`${RESUMES} AND ${IS_ORDERED}`)),
 );
 
 /**
@@ -94,27 +88,20 @@ export const RECORD = ofDay<OutcomeValues & { worker: string }, { id: string }>(
  */
 export const RECORD_PLACE = ofDay<OutcomeValues & { worker: string }, { id: string }>(
   'pending.record-place',
-  (day) =>
-    record(day, {
-      found: foundWithPlace(day),
-      retry: retry(IS_ORDERED),
-      further: `\n${FREED},`,
-      where: 'WHERE webhook_id IS NOT NULL',
-    }),
+  (day) => record(day, locking(day, true), retry(IS_ORDERED)),
 );
 
-/** @param of `found`: selects and locks the rows; `retry`: the assignments of the time of the next attempt */
+/** @param nextAttempt assigns the time of the next attempt */
 function record(
   day: Day,
-  of: { found: string; retry: string; further?: string; where?: string },
+  { found, answer }: ReturnType<typeof locking>,
+  nextAttempt: string,
 ): string {
   return `
 WITH
 ${CLOCK},
 -- Skips locked rows; the caller retries them separately.
-found AS MATERIALIZED (
-  ${of.found}
-),${of.further ?? ''}
+${found},
 -- Logs every attempt, even if it is too late to change its delivery.
 logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
@@ -135,7 +122,7 @@ recorded AS (
     claimed_until = CASE WHEN d.takes <> ${OUTCOME.lease} THEN d.claimed_until END,
     state = CASE WHEN ${KEEPS_STATE} THEN d.state ELSE ${STATE} END,
     reason = CASE WHEN ${KEEPS_STATE} THEN d.reason ELSE ${REASON} END,
-    ${of.retry},
+    ${nextAttempt},
     -- A request to send it at once has had its attempt.
     immediate = false,
     resumes_at = NULL,
@@ -146,7 +133,7 @@ recorded AS (
     END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND ${withinDays('d.id', day)} AND ${IS_RECORDABLE}
 )
-SELECT id FROM found ${of.where ?? ''}`;
+${answer}`;
 }
 
 /** Which of the deliveries exist, locked or not. */

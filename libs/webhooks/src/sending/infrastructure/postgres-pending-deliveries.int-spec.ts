@@ -19,7 +19,7 @@ import {
 import { type Day, dayOf } from '../../partitions/partition-days.js';
 import type { PendingDays } from '../pending-days.js';
 import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from '../due-deliveries.statements.js';
-import { END_QUEUE_LEASES } from '../../queue/infrastructure/queue-leases.statements.js';
+import { RELEASE, releasesOf } from '../../queue/leases.statements.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { asRole } from '../../../../../test/support/environment.js';
@@ -74,7 +74,7 @@ async function sendNow(hasRoom = false): Promise<number | undefined> {
 }
 
 const endQueueLease = (lease: number) =>
-  database.run(END_QUEUE_LEASES(dayOf(id)), { ids: [id], leases: [lease] });
+  database.run(RELEASE(dayOf(id)), releasesOf([{ id, lease }], 15_000));
 
 /** The schedule of the delivery: how many attempts count, and the seconds until the next one. */
 async function schedule() {

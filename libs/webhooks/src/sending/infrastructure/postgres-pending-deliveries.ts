@@ -23,22 +23,24 @@ import {
 } from '../domain/pending-deliveries.js';
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import { sortedById } from '../../partitions/row-lookups.js';
+import {
+  RELEASE,
+  RELEASE_PLACE,
+  type Released,
+  releasesOf,
+} from '../../queue/leases.statements.js';
 import { DeliveryMetrics } from '../delivery-metrics.js';
-import { CLAIM_PACED, HAVE_EARLIER } from './claim-paced.statements.js';
+import { CLAIM, CLAIM_IMMEDIATE, CLAIM_PACED, HAVE_EARLIER, PROBE } from './claim.statements.js';
 import { PendingDays } from '../pending-days.js';
 import { EXISTING, outcomeValues, RECORD, RECORD_PLACE } from './outcome.statements.js';
 import { type Day, dayOf, eachDay } from '../../partitions/partition-days.js';
 import {
-  CLAIM,
-  CLAIM_IMMEDIATE,
   END_WITHOUT_EVENT,
   type EventlessRow,
   leasedOf,
   type LeasedRow,
   LOAD,
-  PROBE,
 } from './pending-delivery.statements.js';
-import { RELEASE, RELEASE_PLACE } from './release.statements.js';
 
 const BATCH = { maxItems: 200 };
 const LOADS = { ...BATCH, pause: PAUSE };
@@ -56,9 +58,6 @@ const LOCKED_AGAIN_MS = 10;
 const DUE_SPARE_MS = 1_000;
 /** For deliveries of which it is unknown how long they have been due. */
 const LONGEST_DUE_MS = 1e12;
-
-/** A lease to end; the delivery is then due after `delayMs`. */
-type Released = DeliveryJob & { delayMs?: number };
 
 /** Unfinished deliveries in PostgreSQL. Concurrent calls for the same day share statements. */
 @Injectable()
@@ -228,17 +227,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 
   private endLeases(day: Day, released: readonly Released[], release = RELEASE) {
-    return this.database.run(release(day), this.releases(released));
-  }
-
-  private releases(released: readonly Released[]) {
-    const sorted = sortedById(released);
-    return {
-      ids: sorted.map(({ id }) => id),
-      leases: sorted.map(({ lease }) => lease),
-      delaysMs: sorted.map(({ delayMs = 0 }) => delayMs),
-      timeoutMs: this.timeoutMs,
-    };
+    return this.database.run(release(day), releasesOf(released, this.timeoutMs));
   }
 
   /** A second outcome of the same delivery is recorded after the first has taken effect. */

@@ -1,16 +1,135 @@
-import { CLOCK, later, rowsFrom } from '#libs/runtime';
-import { ofDay, withinDays } from '../../partitions/partition-days.js';
-import { IS_OFF, IS_PACED, PACE } from '../../subscriptions/webhook-flow.js';
+import { CLOCK, later, prepared, rowsFrom } from '#libs/runtime';
+import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
+import { IS_SENT_AT_PLACE, LEASE, leaseOf, placeOf } from '../../queue/leases.statements.js';
+import { countLosses } from '../../statistics/delivery-results.js';
 import {
-  cancelOrLease,
-  type ClaimedRow,
-  type Claims,
-  IS_CLAIMABLE,
-  LEASE,
-  loadClaimed,
-  MAY_BE_SENT,
+  IS_OFF,
+  IS_PACED,
+  IS_STOPPED,
+  OFF_REASON,
+  PACE,
+} from '../../subscriptions/webhook-flow.js';
+import {
+  type EventlessRow,
+  LEASED,
+  type LeasedRow,
+  loadLeased,
 } from './pending-delivery.statements.js';
-import { placeOf } from './places.statements.js';
+
+/** Reserves the probes of half-open circuits by opening them again for the length of a lease. */
+export const PROBE = prepared<{ webhookIds: string[]; timeoutMs: number }, { id: string }>(
+  'pending.probe',
+  `
+UPDATE webhooks w
+SET open_until = now() + ${leaseOf('NULL::jsonb')}
+WHERE w.id = ANY (ARRAY(
+  SELECT id FROM webhooks WHERE id = ANY (@webhookIds::bigint[]) AND open_until <= now()
+  FOR NO KEY UPDATE SKIP LOCKED
+))
+RETURNING w.id`,
+);
+
+/** What to claim; the first three arrays have one element for each subscription. */
+interface Claims {
+  webhookIds: string[];
+  most: number[];
+  /**
+   * Upper bounds of how long deliveries have been due. Older index entries are skipped, because an open
+   * snapshot keeps the entries of finished deliveries in the index.
+   */
+  dueForMs: number[];
+  /** Subscriptions whose probe is claimed. */
+  probes: string[];
+  /** The default for subscriptions without a timeout. */
+  timeoutMs: number;
+}
+
+/** `isExpired`: whether the last lease ended without an outcome. */
+type ClaimedRow = (LeasedRow | EventlessRow) & { isExpired: boolean };
+
+/** Whether deliveries of subscription `w` may be claimed, as far as nothing but its pace is concerned. */
+const MAY_BE_SENT = `NOT ${IS_STOPPED} AND (w.open_until IS NULL OR w.id = ANY (@probes::bigint[]))`;
+
+/** Whether a claim may lease the delivery. The last condition matters after its subscription was ordered. */
+const IS_CLAIMABLE = `next_attempt_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())
+      AND (not_before IS NULL OR not_before <= now())`;
+
+/** Leases the oldest due deliveries of each subscription without a pace, without the queue. */
+export const CLAIM = ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
+  claim(day, 'NOT immediate', `${MAY_BE_SENT} AND NOT ${IS_PACED}`),
+);
+
+/** Like {@link CLAIM} for immediate deliveries, which are never blocked. */
+export const CLAIM_IMMEDIATE = ofDay<Claims, ClaimedRow>('pending.claim-immediate', (day) =>
+  claim(
+    day,
+    'immediate',
+    '@probes::bigint[] IS NOT NULL',
+    `CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE ${later(LEASE)} END`,
+    ` ${CLOCK},`,
+  ),
+);
+
+/** @param ofLeased `next_attempt_at` of a leased delivery; `further`: CTEs that it needs */
+function claim(
+  day: Day,
+  isAskedFor: string,
+  mayBeSent: string,
+  ofLeased = `now() + ${LEASE}`,
+  further = '',
+): string {
+  return `
+WITH${further}
+-- Due deliveries without a lease; skips locked rows.
+found AS MATERIALIZED (
+  SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired
+  -- The subqueries hide the arrays from the planner, which would otherwise plan each execution again.
+  FROM unnest((SELECT @webhookIds::bigint[]), (SELECT @most::integer[]), (SELECT @dueForMs::float8[]))
+    AS a(webhook_id, most, due_for_ms)
+  JOIN LATERAL (SELECT * FROM webhooks WHERE id = a.webhook_id LIMIT 1) w ON ${mayBeSent}
+  CROSS JOIN LATERAL (
+    SELECT id, generation, claimed_until FROM deliveries
+    WHERE webhook_id = a.webhook_id AND state = 'pending' AND ${isAskedFor}
+      AND ${IS_CLAIMABLE} AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
+      AND ${withinDays('id', day)}
+    ORDER BY next_attempt_at, id LIMIT a.most
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d
+),${cancelOrLease(day, 'true', ofLeased)}
+${loadClaimed(day)}`;
+}
+
+/**
+ * The deliveries `found` that may be claimed: cancels those whose subscription is off, and leases the others.
+ * @param may which of them may be claimed
+ * @param ofLeased `next_attempt_at` of a leased delivery
+ */
+const cancelOrLease = (day: Day, may: string, ofLeased: string): string => `
+-- Done here because these rows were found anyway.
+cancelled AS (
+  UPDATE deliveries d
+  SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
+    reason = (SELECT ${OFF_REASON} FROM webhooks w WHERE w.id = d.webhook_id)
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE ${may} AND is_off)) AND ${withinDays('d.id', day)}
+  RETURNING d.webhook_id, d.reason
+),
+lost AS (${countLosses('cancelled')}
+),
+leased AS (
+  UPDATE deliveries d
+  -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
+  SET takes = d.takes + 1, claimed_until = now() + ${LEASE}, next_attempt_at = ${ofLeased}
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE ${may} AND NOT is_off)) AND ${withinDays('d.id', day)}
+  RETURNING ${LEASED}
+)`;
+
+/** Loads what {@link cancelOrLease} has leased. @param others further columns */
+const loadClaimed = (day: Day, others = ''): string => `${loadLeased(
+  day,
+  `, w.id = ANY (@probes::bigint[]) AS "isProbe",
+  d.id = ANY (ARRAY(SELECT id FROM found WHERE is_expired)) AS "isExpired"${others}`,
+)}
+ORDER BY d.id`;
 
 /**
  * How late claims may be without a subscription losing any of its rate. It may send as many notifications at once as
