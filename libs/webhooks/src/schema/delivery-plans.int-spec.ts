@@ -21,7 +21,7 @@ import { type Day, dayAt, dayOf, type Span } from '../partitions/partition-days.
 import { boundsOf } from '../partitions/row-lookups.js';
 import { countReplayable, findReplayable } from '../replays/infrastructure/replay.statements.js';
 import { continueReplay, findWaiting } from '../replays/infrastructure/replay-batch.statements.js';
-import { listDeliveries } from '../deliveries/infrastructure/listed-deliveries.statements.js';
+import { listDeliveries } from '../deliveries/infrastructure/delivery-list.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { executing, rowsIn, type Step, type Value } from '../../../../test/support/plans.js';
 import { aSubscription, anAccount } from '../../../../test/support/rows.js';

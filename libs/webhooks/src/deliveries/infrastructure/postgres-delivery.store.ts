@@ -7,7 +7,7 @@ import {
   Tracing,
   TypeOrmTransactions,
 } from '#libs/runtime';
-import { EVERY_ACCOUNT, type Found, type Page, scanPage, type Scope } from '#libs/kernel';
+import type { Found, Page, Scope } from '#libs/kernel';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
 import { PUBLISH_SPAN } from '../../queue/delivery-queues.js';
 import { leaseOf } from '../../queue/leases.statements.js';
@@ -16,23 +16,15 @@ import {
   type Attempt,
   type Delivery,
   type DeliveryFilter,
-  type DeliveryState,
   DeliveryStore,
   type TestEvent,
   type WantedDeliveries,
 } from '../domain/delivery.js';
 import { boundsOf, type MadeTogether } from '../../partitions/row-lookups.js';
-import { inSpans, type Span } from '../../partitions/partition-days.js';
-import { areFew, isDeliveryState, listDeliveries } from './listed-deliveries.statements.js';
-import {
-  deliveryOf,
-  deliveryWithNotification,
-  DAYS_FOUND,
-  findDeliveries,
-  IS_LEASED,
-} from './shown-delivery.statements.js';
+import { inSpans } from '../../partitions/partition-days.js';
+import { findPage } from './delivery-list.js';
+import { deliveryOf, DAYS_FOUND, findDeliveries, IS_LEASED } from './shown-delivery.statements.js';
 import { addedId, deliveryTo } from '../missed-events.statements.js';
-import { partsOf } from '../list-parts.js';
 import { attemptOf, LIST_ATTEMPTS } from '../attempts.statements.js';
 
 /** Whether a delivery may go onto the queue at once, and the timeout of subscriptions without one, for its lease. */
@@ -173,41 +165,8 @@ export class PostgresDeliveryStore extends DeliveryStore {
     super();
   }
 
-  async list(scope: Scope, filter: DeliveryFilter, page: Page): Promise<Found<Delivery>> {
-    const { webhook, applicationId, contains, state, event, status } = filter;
-    const { withNotification: notifications = false } = filter;
-    if (state !== undefined && !isDeliveryState(state)) return { rows: [] };
-    const { parts, end } = await partsOf(this.transactions.query, scope, filter, page);
-    const values = { accountId: scope, webhookId: webhook?.id, applicationId, event, status };
-    const owner = webhook ? 'webhook' : scope === EVERY_ACCOUNT ? undefined : 'account';
-    const searches = contains !== undefined;
-    const found = await scanPage(page.limit, parts, async ({ span, ...part }, limit) => {
-      const indexed =
-        webhook && state && (await this.areFew(webhook.id, state, span)) ? state : undefined;
-      return this.transactions.query(
-        listDeliveries(indexed, span, owner, { searches, notifications }),
-        {
-          ...values,
-          ...{ state, limit, after: part.after, eventIds: part.eventIds },
-          since: part.since?.toISOString(),
-          until: filter.until?.toISOString(),
-          ...(searches && { contains }),
-        },
-      );
-    });
-    const isOver = found.stoppedAt !== undefined || found.rows.length >= page.limit;
-    return {
-      ...found,
-      rows: found.rows.map(notifications ? deliveryWithNotification : deliveryOf),
-      ...(!isOver && end !== undefined && { stoppedAt: end }),
-    };
-  }
-
-  private async areFew(webhookId: string, state: DeliveryState, span: Span): Promise<boolean> {
-    const statement = areFew(state, span);
-    if (!statement) return true;
-    const [row] = await this.transactions.query(statement, { webhookId });
-    return row?.few === true;
+  list(scope: Scope, filter: DeliveryFilter, page: Page): Promise<Found<Delivery>> {
+    return findPage(this.transactions.query, scope, filter, page);
   }
 
   async findAll(scope: Scope, wanted: WantedDeliveries): Promise<Delivery[]> {

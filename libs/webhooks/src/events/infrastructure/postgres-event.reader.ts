@@ -23,7 +23,7 @@ import {
 } from '../../event-kinds/domain/matching.js';
 import { boundsOf } from '../../partitions/row-lookups.js';
 import { FIND_DELIVERY_IDS, MISSED_DAYS } from '../../deliveries/missed-events.statements.js';
-import { eventIdsOf } from '../../deliveries/list-parts.js';
+import { eventIdsOf } from '../../deliveries/listed-events.js';
 import { EVENT_DAYS_LISTED, FIND_EVENT, listEvents, LOCK_EVENT } from './event.statements.js';
 import {
   byDay,

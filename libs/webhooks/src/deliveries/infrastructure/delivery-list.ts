@@ -1,17 +1,38 @@
-import { MAX_SCANNED_ROWS, type ScannedRow, type Scope } from '#libs/kernel';
-import { prepared, statement } from '#libs/runtime';
-import type { DeliveryState } from '../domain/delivery.js';
-import { hasResult } from '../attempts.statements.js';
 import {
+  EVERY_ACCOUNT,
+  type Found,
+  MAX_SCANNED_ROWS,
+  type Page,
+  type ScannedRow,
+  scanPage,
+  type Scope,
+  timeOfId,
+} from '#libs/kernel';
+import { type Run, statement } from '#libs/runtime';
+import type { Delivery, DeliveryFilter, DeliveryState } from '../domain/delivery.js';
+import { hasResult } from '../attempts.statements.js';
+import { eventIdsOf } from '../listed-events.js';
+import {
+  boundsOf,
   CONTAINS,
   isFound,
   isLastOf,
   ownedRows,
   withinBytes,
 } from '../../partitions/row-lookups.js';
-import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import {
+  daysAtOnce,
+  daysListed,
+  dayOf,
+  firstDayOf,
+  newestFirst,
+  type Span,
+  within,
+} from '../../partitions/partition-days.js';
+import {
+  deliveryOf,
   type DeliveryRow,
+  deliveryWithNotification,
   NOTIFICATION,
   type NotificationColumns,
   shown,
@@ -38,10 +59,7 @@ const SORTED: Partial<Record<DeliveryState, string[]>> = {
   cancelled: [`state = 'pending'`, `state IN ('exhausted', 'cancelled')`],
 };
 
-/** How many days {@link listDeliveries} may cover. */
-export const DAYS_LISTED = daysAtOnce('deliveries', 'events', 'attempts', 'attempts');
-
-/** Whether few enough rows have to be sorted for a page; undefined if no sorting is needed. */
+/** Whether few enough rows have to be sorted for a page of deliveries in one of the states that are {@link SORTED}. */
 export function areFew(state: DeliveryState, span: Span) {
   const counts = SORTED[state]?.map(
     (condition) => `(SELECT count(*) FROM (
@@ -49,9 +67,8 @@ export function areFew(state: DeliveryState, span: Span) {
   LIMIT ${MAX_SCANNED_ROWS + 1}
 ) counted)`,
   );
-  if (!counts) return undefined;
   return statement<{ webhookId: string }, { few: boolean }>(
-    `SELECT ${counts.join(' + ')} <= ${MAX_SCANNED_ROWS} AS few`,
+    `SELECT ${counts!.join(' + ')} <= ${MAX_SCANNED_ROWS} AS few`,
   );
 }
 
@@ -71,15 +88,6 @@ interface DeliveriesPage {
   /** If the events' data are searched. */
   contains?: string;
 }
-
-/** The events with a producer's key, newest first. */
-export const EVENTS_OF_KEY = prepared<{ producerId: string; accountId: Scope }, { id: string }>(
-  'events.of-key',
-  `
-SELECT event_id AS id FROM event_keys
-WHERE producer_id = @producerId AND (@accountId::bigint IS NULL OR account_id = @accountId)
-ORDER BY event_id DESC`,
-);
 
 /** A page reads nothing of a subscription that is another account's. */
 const IS_OWN = `(@webhookId::bigint IS NULL OR @accountId::bigint IS NULL OR EXISTS (
@@ -152,7 +160,96 @@ export function listDeliveries(
   ORDER BY d.id DESC`);
 }
 
+/** How many days {@link listDeliveries} may cover. */
+export const DAYS_LISTED = daysAtOnce('deliveries', 'events', 'attempts', 'attempts');
+
+/** What one statement of a list looks at. */
+interface ListPart {
+  span: Span;
+  after: string | undefined;
+  since: Date | undefined;
+  eventIds?: string[];
+}
+
+/** How many events with the same key, of several accounts, a page looks at. */
+const MAX_PARTS = 50;
+
+/**
+ * The places of the deliveries of events, by the least ids there: the ids of an event's deliveries begin like its own, as do
+ * those of other events that were accepted with it.
+ * @param ids newest first
+ */
+function partsOfEvents(ids: readonly string[], after: string | undefined, since?: Date) {
+  const parts = new Map<string, ListPart & { eventIds: string[] }>();
+  for (const id of ids) {
+    const { least, greatest } = boundsOf(id);
+    if (after !== undefined && after <= least) continue;
+    const made = timeOfId(id);
+    const known = parts.get(least);
+    if (known) known.eventIds.push(id);
+    else
+      parts.set(least, {
+        span: { first: dayOf(id), last: dayOf(id) },
+        after: after !== undefined && after < greatest ? after : greatest,
+        since: since && since > made ? since : made,
+        eventIds: [id],
+      });
+  }
+  return parts;
+}
+
+/** Newest first. */
+export async function findPage(
+  run: Run,
+  scope: Scope,
+  filter: DeliveryFilter,
+  { after, limit: most }: Page,
+): Promise<Found<Delivery>> {
+  const { webhook, applicationId, contains, state, event, status, since, until } = filter;
+  const { withNotification: notifications = false } = filter;
+  if (state !== undefined && !isDeliveryState(state)) return { rows: [] };
+  const values = { accountId: scope, webhookId: webhook?.id, applicationId, event, status };
+  const owner = webhook ? 'webhook' : scope === EVERY_ACCOUNT ? undefined : 'account';
+  const searches = contains !== undefined;
+  const scan = async (part: ListPart, limit: number) => {
+    const { span } = part;
+    let indexed = webhook && state;
+    if (indexed && SORTED[indexed]) {
+      const [row] = await run(areFew(indexed, span), { webhookId: webhook!.id });
+      if (row?.few !== true) indexed = undefined;
+    }
+    return run(listDeliveries(indexed, span, owner, { searches, notifications }), {
+      ...values,
+      ...{ state, limit, after: part.after, eventIds: part.eventIds },
+      since: part.since?.toISOString(),
+      until: until?.toISOString(),
+      ...(searches && { contains }),
+    });
+  };
+  const shownAs = notifications ? deliveryWithNotification : deliveryOf;
+  const ids = await eventIdsOf(run, scope, filter);
+  if (!ids) {
+    const { first, last } = daysListed(filter, after);
+    const spans = newestFirst(run, 'deliveries', DAYS_LISTED, {
+      first: Math.max(first, webhook?.createdAt ? firstDayOf(webhook.createdAt) : 0),
+      last,
+    });
+    const found = await scanPage(most, spans, (span, limit) => scan({ span, after, since }, limit));
+    return { ...found, rows: found.rows.map(shownAs) };
+  }
+  const parts = [...partsOfEvents(ids, after, since)];
+  const some = parts.slice(0, MAX_PARTS);
+  const found = await scanPage(most, some, ([, part], limit) => scan(part, limit));
+  const isCut = some.length < parts.length && found.rows.length < most;
+  const [end] = some.at(-1) ?? [];
+  return {
+    ...(isCut && end !== undefined && { stoppedAt: end }),
+    ...found,
+    rows: found.rows.map(shownAs),
+  };
+}
+
 /** Whether the text is a state that deliveries are shown in. */
-export function isDeliveryState(text: string): text is DeliveryState {
+function isDeliveryState(text: string): text is DeliveryState {
   return Object.hasOwn(STORED_AS, text);
 }
