@@ -312,10 +312,10 @@ WHERE d.id = $1 AND w.id = d.webhook_id AND d.state = 'pending' AND d.generation
 RETURNING d.id;
 
 -- CLAIM(…), prepared as pending.claim.20454
-WITH
+WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 -- Due deliveries without a lease; skips locked rows.
 found AS MATERIALIZED (
-  SELECT d.id, (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AS is_off, d.claimed_until IS NOT NULL AS is_expired
+  SELECT d.id, (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AS is_off, d.claimed_until IS NOT NULL AS is_expired, true AS fits
   -- The subqueries hide the arrays from the planner, which would otherwise plan each execution again.
   FROM unnest((SELECT $1::bigint[]), (SELECT $2::integer[]), (SELECT $3::float8[]))
     AS a(webhook_id, most, due_for_ms)
@@ -336,7 +336,7 @@ cancelled AS (
   SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
     reason = (SELECT CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END FROM webhooks w WHERE w.id = d.webhook_id)
-  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE true AND is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   RETURNING d.webhook_id, d.reason
 ),
 lost AS (
@@ -352,8 +352,9 @@ SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.las
 leased AS (
   UPDATE deliveries d
   -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
-  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000), next_attempt_at = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000)
-  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE true AND NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000),
+    next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000)) AT TIME ZONE 'UTC' END
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
     d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
     d.claimed_until
@@ -390,7 +391,7 @@ ORDER BY d.id;
 WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 -- Due deliveries without a lease; skips locked rows.
 found AS MATERIALIZED (
-  SELECT d.id, (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AS is_off, d.claimed_until IS NOT NULL AS is_expired
+  SELECT d.id, (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation) AS is_off, d.claimed_until IS NOT NULL AS is_expired, true AS fits
   -- The subqueries hide the arrays from the planner, which would otherwise plan each execution again.
   FROM unnest((SELECT $1::bigint[]), (SELECT $2::integer[]), (SELECT $3::float8[]))
     AS a(webhook_id, most, due_for_ms)
@@ -411,7 +412,7 @@ cancelled AS (
   SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
     reason = (SELECT CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(w.disabled_reason, 'disabled') END FROM webhooks w WHERE w.id = d.webhook_id)
-  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE true AND is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   RETURNING d.webhook_id, d.reason
 ),
 lost AS (
@@ -427,8 +428,9 @@ SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.las
 leased AS (
   UPDATE deliveries d
   -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
-  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000), next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000)) AT TIME ZONE 'UTC' END
-  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE true AND NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000),
+    next_attempt_at = CASE WHEN d.resumes_at IS NOT NULL AND (SELECT ordered FROM webhooks WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $5::float8) + 15000) / 1000)) AT TIME ZONE 'UTC' END
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
     d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,
     d.claimed_until
@@ -548,8 +550,8 @@ SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.las
 leased AS (
   UPDATE deliveries d
   -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
-  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000), next_attempt_at = CASE WHEN (SELECT ordered FROM asked WHERE id = d.webhook_id)
-      THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000)) AT TIME ZONE 'UTC' END
+  SET takes = d.takes + 1, claimed_until = now() + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000),
+    next_attempt_at = CASE WHEN (SELECT ordered FROM asked WHERE id = d.webhook_id) THEN d.next_attempt_at ELSE ((SELECT utc FROM clock) + make_interval(secs => (coalesce(((SELECT retry FROM webhooks WHERE id = d.webhook_id) ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000)) AT TIME ZONE 'UTC' END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND NOT is_off)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   RETURNING d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
     d.schedule_base, d.immediate, d.resumes_at, d.extra_attempts, d.replayed, d.created_at,

@@ -61,28 +61,15 @@ export const CLAIM = ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
 
 /** Like {@link CLAIM} for immediate deliveries, which are never blocked. */
 export const CLAIM_IMMEDIATE = ofDay<Claims, ClaimedRow>('pending.claim-immediate', (day) =>
-  claim(
-    day,
-    'immediate',
-    '@probes::bigint[] IS NOT NULL',
-    `CASE WHEN ${IS_SENT_AT_PLACE} THEN d.next_attempt_at ELSE ${later(LEASE)} END`,
-    ` ${CLOCK},`,
-  ),
+  claim(day, 'immediate', '@probes::bigint[] IS NOT NULL'),
 );
 
-/** @param ofLeased `next_attempt_at` of a leased delivery; `further`: CTEs that it needs */
-function claim(
-  day: Day,
-  isAskedFor: string,
-  mayBeSent: string,
-  ofLeased = `now() + ${LEASE}`,
-  further = '',
-): string {
+function claim(day: Day, isAskedFor: string, mayBeSent: string): string {
   return `
-WITH${further}
+WITH ${CLOCK},
 -- Due deliveries without a lease; skips locked rows.
 found AS MATERIALIZED (
-  SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired
+  SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired, true AS fits
   -- The subqueries hide the arrays from the planner, which would otherwise plan each execution again.
   FROM unnest((SELECT @webhookIds::bigint[]), (SELECT @most::integer[]), (SELECT @dueForMs::float8[]))
     AS a(webhook_id, most, due_for_ms)
@@ -95,22 +82,21 @@ found AS MATERIALIZED (
     ORDER BY next_attempt_at, id LIMIT a.most
     FOR NO KEY UPDATE SKIP LOCKED
   ) d
-),${cancelOrLease(day, 'true', ofLeased)}
+),${cancelOrLease(day, IS_SENT_AT_PLACE)}
 ${loadClaimed(day)}`;
 }
 
 /**
- * The deliveries `found` that may be claimed: cancels those whose subscription is off, and leases the others.
- * @param may which of them may be claimed
- * @param ofLeased `next_attempt_at` of a leased delivery
+ * The deliveries `found` that fit into the pace: cancels those whose subscription is off, and leases the others.
+ * @param keepsPlace whether `next_attempt_at` of delivery `d` is its place in an order, and stays
  */
-const cancelOrLease = (day: Day, may: string, ofLeased: string): string => `
+const cancelOrLease = (day: Day, keepsPlace: string): string => `
 -- Done here because these rows were found anyway.
 cancelled AS (
   UPDATE deliveries d
   SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
     reason = (SELECT ${OFF_REASON} FROM webhooks w WHERE w.id = d.webhook_id)
-  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE ${may} AND is_off)) AND ${withinDays('d.id', day)}
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND is_off)) AND ${withinDays('d.id', day)}
   RETURNING d.webhook_id, d.reason
 ),
 lost AS (${countLosses('cancelled')}
@@ -118,8 +104,9 @@ lost AS (${countLosses('cancelled')}
 leased AS (
   UPDATE deliveries d
   -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
-  SET takes = d.takes + 1, claimed_until = now() + ${LEASE}, next_attempt_at = ${ofLeased}
-  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE ${may} AND NOT is_off)) AND ${withinDays('d.id', day)}
+  SET takes = d.takes + 1, claimed_until = now() + ${LEASE},
+    next_attempt_at = CASE WHEN ${keepsPlace} THEN d.next_attempt_at ELSE ${later(LEASE)} END
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found WHERE fits AND NOT is_off)) AND ${withinDays('d.id', day)}
   RETURNING ${LEASED}
 )`;
 
@@ -216,13 +203,7 @@ found AS MATERIALIZED (
     SELECT FROM deliveries WHERE webhook_id = w.id AND ${HAS_ORDER} AND ${withinDays('id', day - 1)}
     ORDER BY next_attempt_at LIMIT 1
   ) earlier)
-),${cancelOrLease(
-    day,
-    'fits',
-    // In an ordered subscription, next_attempt_at is the place in the order.
-    `CASE WHEN (SELECT ordered FROM asked WHERE id = d.webhook_id)
-      THEN d.next_attempt_at ELSE ${later(LEASE)} END`,
-  )},
+),${cancelOrLease(day, '(SELECT ordered FROM asked WHERE id = d.webhook_id)')},
 counted AS MATERIALIZED (
   SELECT w.*, taken.count AS taken,
     w.base + make_interval(secs => coalesce(taken.count / w.max_per_second::float8, 0)) AS next,
