@@ -1755,7 +1755,7 @@ export interface components {
                  */
                 schedule?: number[] | null;
                 /**
-                 * @description The timeout for the status line and headers of the target's response, in ms.
+                 * @description The timeout for the status line and headers of the target's response, in ms. Must be from 1000 to 20000.
                  * @example 5000
                  */
                 timeoutMs?: number | null;
@@ -3217,7 +3217,6 @@ export interface components {
          * @enum {string}
          */
         Resource: "call" | "sms" | "transcription";
-        /** @description Replaces the retry policy of the installation. */
         RetryPolicy: {
             /**
              * @description The delays before the retries, in seconds. Each is shortened or lengthened at random by up to 20 %. Without any, there is only one attempt.
@@ -3229,7 +3228,7 @@ export interface components {
              */
             schedule?: number[];
             /**
-             * @description The timeout for the status line and headers of the target's response, in ms.
+             * @description The timeout for the status line and headers of the target's response, in ms. Must be from 1000 to 20000.
              * @example 5000
              */
             timeoutMs?: number;
@@ -3484,7 +3483,7 @@ export interface components {
                  */
                 schedule?: number[] | null;
                 /**
-                 * @description The timeout for the status line and headers of the target's response, in ms.
+                 * @description The timeout for the status line and headers of the target's response, in ms. Must be from 1000 to 20000.
                  * @example 5000
                  */
                 timeoutMs?: number | null;
@@ -3780,6 +3779,7 @@ export interface components {
                  */
                 pacedUntil?: string;
             };
+            /** @description Replaces the configured retries. */
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description The headers that are sent with every notification, with their values masked.

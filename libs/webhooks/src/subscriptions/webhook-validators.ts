@@ -1,74 +1,64 @@
-import { schema } from '#libs/http';
+import { bodySchemaOf, schema } from '#libs/http';
 import {
   anyObject,
+  Field,
   inside,
   integer,
   listOf,
   objectText,
-  type Validator,
+  readFields,
   validatorOf,
 } from '#libs/kernel';
 import { Filter } from '../event-kinds/domain/filter.js';
 import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from './domain/webhook.js';
 import { MASK } from './domain/target-url.js';
 
-// In the order in which PostgreSQL stores them, because policies are compared as text.
-const VALIDATORS: Record<keyof RetryPolicy, Validator> = {
-  schedule: listOf(integer(DELAY_SECONDS), { max: MAX_RETRIES }),
-  timeoutMs: integer(TIMEOUT_MS),
-};
-
-const members = {
-  schedule: {
-    ...VALIDATORS.schedule.schema,
-    description:
+/** In the order in which PostgreSQL stores its members, because policies are compared as text. */
+class RetryPolicyDto implements RetryPolicy {
+  @Field(listOf(integer(DELAY_SECONDS), { max: MAX_RETRIES }), {
+    about:
       'The delays before the retries, in seconds. Each is shortened or lengthened at random by up to 20 %. Without any, ' +
       'there is only one attempt.',
-    examples: [[10, 60, 600]],
-  },
-  timeoutMs: {
-    ...VALIDATORS.timeoutMs.schema,
-    description: "The timeout for the status line and headers of the target's response, in ms.",
-    examples: [5_000],
-  },
-};
+    example: [10, 60, 600],
+  })
+  schedule?: number[];
+
+  @Field(integer(TIMEOUT_MS), {
+    about: "The timeout for the status line and headers of the target's response, in ms.",
+    example: 5_000,
+  })
+  timeoutMs?: number;
+}
 
 /** A policy as it is shown. */
-export const RetryPolicySchema = schema.named('RetryPolicy', {
-  type: 'object',
-  properties: members,
-  description: 'Replaces the retry policy of the installation.',
-});
+export const RetryPolicySchema = bodySchemaOf(RetryPolicyDto, false);
 
+const MEMBERS = Object.entries(RetryPolicySchema.properties ?? {});
 const GIVEN = anyObject({
-  properties: {
-    schedule: schema.nullable(members.schedule),
-    timeoutMs: schema.nullable(members.timeoutMs),
-  },
+  properties: Object.fromEntries(MEMBERS.map(([name, one]) => [name, schema.nullable(one)])),
 });
 /** `{}` clears the policy. An object with only unknown members is a mistake, and must not clear it. */
 const KNOWN = GIVEN.and('required', 'must have schedule or timeoutMs', (given) => {
   const names = Object.keys(given);
-  return names.length === 0 || names.some((name) => Object.hasOwn(VALIDATORS, name));
+  return names.length === 0 || MEMBERS.some(([name]) => names.includes(name));
 });
+
+const read = (given: object) => {
+  const members = new Map<string, unknown>(Object.entries(given));
+  return readFields(RetryPolicyDto, (name) => members.get(name));
+};
 
 /** A policy in a request body. */
 export const GivenRetryPolicy = validatorOf<RetryPolicy>(GIVEN.schema, (given) => {
   const problems = KNOWN.check(given);
   if (problems.length > 0) return problems;
-  const policy = given as Record<keyof RetryPolicy, unknown>;
-  return givenNames(policy).flatMap((name) => inside(name, VALIDATORS[name].check(policy[name])));
+  return read(given as object).problems.flatMap(([name, problem]) => inside(name, [problem]));
 });
 
 /** The policy in a body: its known members, of which `null` means "not given". Null if there are none. */
 export function retryPolicyOf(given: RetryPolicy): RetryPolicy | null {
-  const names = givenNames(given);
-  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, given[name]]));
-}
-
-function givenNames(given: Partial<Record<keyof RetryPolicy, unknown>>): (keyof RetryPolicy)[] {
-  const names = Object.keys(VALIDATORS) as (keyof RetryPolicy)[];
-  return names.filter((name) => given[name] !== undefined && given[name] !== null);
+  const policy: RetryPolicy = Object.assign({}, read(given).value);
+  return Object.keys(policy).length === 0 ? null : policy;
 }
 
 /** A filter in a request body; `filterValidator` has its rules. */

@@ -140,7 +140,9 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
     ({ paused }) => paused || undefined,
   ),
   health: computed(optional(HealthSchema), ({ enabled, health }) => (enabled ? health : undefined)),
-  retry: optional(RetryPolicySchema),
+  retry: optional(
+    schema.use(RetryPolicySchema, { description: 'Replaces the configured retries.' }),
+  ),
   headers: computed(optional(HeadersSchema), ({ headers }) => headers && shownHeaders(headers)),
   maxPerSecond: optional(schema.integer('The maximum number of notifications per second.', 10)),
   maxConcurrent: optional(schema.integer('The maximum number of notifications in flight.', 2)),
