@@ -64,31 +64,34 @@ it('exports deliveries as CSV, also by the name of the file', async () => {
   expect(text).toContain('{""call"": ""a\\n"",\n ""n"": 1.0}');
 });
 
-it.each(['ndjson', 'csv'])('goes on behind the last complete line of a %s file', async (format) => {
-  await reported(5);
-  const exported = (...args: string[]) =>
-    run('events', 'export', '--data', '--format', format, '-o', file, ...args);
-  await exported();
-  const whole = await readFile(file);
-  const again = await exported();
-  expect([again.code, again.stderr]).toEqual([
-    1,
-    expect.stringContaining('exists: --resume goes on'),
-  ]);
-  for (const end of [0, 5, 300, whole.length - 1, whole.length]) {
-    await truncate(file, end);
-    const { code, stderr } = await exported('--resume');
-    expect([end, code, stderr]).toEqual([end, 0, expect.stringContaining('5 events in')]);
+it.each(['ndjson', 'csv'])(
+  'continues after the last complete line of a %s file',
+  async (format) => {
+    await reported(5);
+    const exported = (...args: string[]) =>
+      run('events', 'export', '--data', '--format', format, '-o', file, ...args);
+    await exported();
+    const whole = await readFile(file);
+    const again = await exported();
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining('exists: --resume continues it'),
+    ]);
+    for (const end of [0, 5, 300, whole.length - 1, whole.length]) {
+      await truncate(file, end);
+      const { code, stderr } = await exported('--resume');
+      expect([end, code, stderr]).toEqual([end, 0, expect.stringContaining('5 events in')]);
+      expect((await readFile(file)).equals(whole)).toBe(true);
+    }
+    await appendFile(file, 'x');
+    await exported('--resume', '--limit', '3');
     expect((await readFile(file)).equals(whole)).toBe(true);
-  }
-  await appendFile(file, 'x');
-  await exported('--resume', '--limit', '3');
-  expect((await readFile(file)).equals(whole)).toBe(true);
-  await truncate(file, 0);
-  await appendFile(file, 'a,b\nc,d\n');
-  const { stderr } = await exported('--resume');
-  expect(stderr).toContain(`is no export in the format ${format}.`);
-});
+    await truncate(file, 0);
+    await appendFile(file, 'a,b\nc,d\n');
+    const { stderr } = await exported('--resume');
+    expect(stderr).toContain(`is no export in the format ${format}.`);
+  },
+);
 
 it.each([
   ['a CSV file without the data', 'x.csv', ['events'], ['events', '--data']],
@@ -99,7 +102,7 @@ it.each([
   ['CSV in a file without its name', 'x', ['events', '--format', 'csv'], ['events']],
   ['events as CSV', 'x.csv', ['events'], ['deliveries']],
   ['events as NDJSON', 'x', ['events'], ['deliveries']],
-])('does not go on with other columns behind %s', async (_, name, [list, ...first], next) => {
+])('does not continue with other columns after %s', async (_, name, [list, ...first], next) => {
   await reported(2, '{"odd": "\\""}');
   const output = join(folder, name);
   expect((await run(list!, 'export', ...first, '-o', output)).code).toBe(0);

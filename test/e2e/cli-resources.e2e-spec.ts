@@ -420,10 +420,10 @@ describe('replays', () => {
     expect(JSON.parse(stdout)).toMatchObject({ id, state: 'cancelled', replayed: 0 });
   });
 
-  it('go on when nobody waits for them any more', async () => {
+  it('continue after the command stops waiting for them', async () => {
     const [command, id] = await startPaused();
     const { code, stderr } = await command.stop();
-    const says = `Replay ${id} goes on: see replays show, or replays cancel.\n`;
+    const says = `Replay ${id} continues: see replays show and replays cancel.\n`;
     expect([code, stderr]).toEqual([0, says]);
     expect(await json('replays', 'show', id)).toMatchObject({ state: 'running' });
   });

@@ -33,7 +33,7 @@ export function addApiCommand(parent: Command, name: string, does: string, args?
 export function withAccount(command: Command): Command {
   return command.option(
     '--account <id>',
-    'of this account, for users of the role platform',
+    'of this account; for users with the role platform',
     numericId,
   );
 }

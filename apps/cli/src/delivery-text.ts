@@ -45,15 +45,15 @@ export function deliveryText(delivery: Schemas['DeliveryWithAttempts']): string 
     `${state} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
     ...(reason === undefined ? [] : [reason]),
     ...(nextAttemptAt === undefined ? [] : [nextOf(nextAttemptAt)]),
-    ...(waitsFor === 'hold' ? ['our own network reaches no target at the moment'] : []),
-    ...(state === 'parked' ? ["its subscription's `health`, or a pause, says why"] : []),
+    ...(waitsFor === 'hold' ? ['the network of the service reaches no target at the moment'] : []),
+    ...(state === 'parked' ? ['its subscription is paused, or its `health` says why'] : []),
   ].join(', ');
   const about = `${id}: ${kindOf(delivery)} for subscription ${webhookId}, event ${eventId}`;
   const log = attemptLog.map((attempt) =>
     row([String(attempt.number), -3], [attempt.at, 24], [resultOf(attempt), 0]),
   );
   const said = attemptLog.at(-1)?.responseBody?.split('\n', 1)[0];
-  const answer = said ? [`the last answer began with: ${said}`] : [];
+  const answer = said ? [`the last response began with: ${said}`] : [];
   return [verdict, about, `to ${targetUrl}`, ...log, ...answer].join('\n');
 }
 

@@ -21,24 +21,24 @@ export interface ReplayOptions extends Options {
   wait?: true;
 }
 
-/** Adds the filters of deliveries that are sent together, besides `--since` and `--state`, and how it is done. */
+/** Adds the options of commands that send many deliveries, besides `--since` and `--state`. */
 export function withReplayOptions(command: Command): Command {
   return withDeliveryFilters(
-    command.option('--until <time>', 'made before this time (default: now)'),
+    command.option('--until <time>', 'created before this time (default: now)'),
   )
-    .option('--dry-run', 'only count them')
-    .option('--wait', 'until all of them have been started');
+    .option('--dry-run', 'only count the deliveries')
+    .option('--wait', 'wait until all deliveries have been started');
 }
 
 /** Adds the filters that every list of deliveries has. */
 export function withDeliveryFilters(command: Command): Command {
   return command
-    .option('--webhook <id>', 'of this subscription', numericId)
+    .option('--webhook <id>', 'to this subscription', numericId)
     .option('--application <id>', 'of events of this application', numericId)
     .addOption(new Option('--event <kind>', 'of events of this kind').choices(EVENT_KINDS))
     .option(
       '--status <result>',
-      'with this result of the last attempt, such as 404, 5xx, timeout or failed',
+      'whose last attempt had this result, such as 404, 5xx, timeout or failed',
     );
 }
 
@@ -80,8 +80,8 @@ function countText(count: Schemas['ReplayCount'], done: string): string {
   const outlook = outlookText(count);
   const off =
     leftOut === 1
-      ? '1 more is left out: its subscription is off'
-      : `${leftOut} more are left out: their subscriptions are off`;
+      ? '1 more is left out: its subscription is disabled'
+      : `${leftOut} more are left out: their subscriptions are disabled`;
   return `${counted(deliveries)} would be ${done}${outlook ? `: ${outlook}` : ''}${leftOut === 0 ? '' : `; ${off}`}`;
 }
 
@@ -108,7 +108,7 @@ async function wait(
     await sleep(POLL_MS, undefined, { signal: stopped }).catch(() => undefined);
     if (isStopped()) {
       progressLine.clear();
-      complain(`Replay ${id} goes on: see replays show, or replays cancel.`);
+      complain(`Replay ${id} continues: see replays show and replays cancel.`);
       return;
     }
   }

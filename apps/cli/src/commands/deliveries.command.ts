@@ -45,8 +45,8 @@ export function addDeliveriesCommands(program: Command): void {
   );
   withLimit(
     withFilters(addApiCommand(deliveries, 'list', 'list deliveries, newest first', '--status 5xx'))
-      .option('--since <time>', 'of events from this time on, such as 2027-01-31T12:00:00Z')
-      .option('--until <time>', 'of events before this time'),
+      .option('--since <time>', 'created at this time or later, such as 2027-01-31T12:00:00Z')
+      .option('--until <time>', 'created before this time'),
   ).action(withApi(list));
   withFilters(
     withExportOptions(
@@ -71,12 +71,12 @@ export function addDeliveriesCommands(program: Command): void {
     addApiCommand(
       deliveries,
       'send',
-      'try waiting deliveries now, and send finished ones again',
+      'attempt pending deliveries now, and send finished ones again',
       '--since 2027-01-31T12:00:00Z --dry-run',
     ),
   )
-    .argument('[id...]', 'ids of deliveries; without them, those that filters select')
-    .option('--since <time>', 'made at this time or later, such as 2027-01-31T12:00:00Z')
+    .argument('[id...]', 'ids of deliveries; without ids, filters select them')
+    .option('--since <time>', 'created at this time or later, such as 2027-01-31T12:00:00Z')
     .addOption(
       new Option('--state <state>', 'in this state (default: all but succeeded)').choices(SENDABLE),
     )
@@ -84,7 +84,7 @@ export function addDeliveriesCommands(program: Command): void {
   addApiCommand(deliveries, 'redeliver', 'send finished deliveries again', AN_ID)
     .argument('<id...>', 'ids of deliveries')
     .action(changeEach('redeliver', 'sent again'));
-  addApiCommand(deliveries, 'cancel', 'cancel deliveries that wait for an attempt', AN_ID)
+  addApiCommand(deliveries, 'cancel', 'cancel pending deliveries', AN_ID)
     .argument('<id...>', 'ids of deliveries')
     .action(changeEach('cancel', 'cancelled'));
 }
@@ -92,7 +92,7 @@ export function addDeliveriesCommands(program: Command): void {
 function withFilters(command: Command): Command {
   return withDeliveryFilters(command)
     .addOption(stateOption())
-    .option('--producer-id <key>', "of events with this key of the producer's")
+    .option('--producer-id <key>', "of events with this producer's key")
     .option('--contains <text>', "of events with this text in their data, such as a call's id");
 }
 
@@ -127,7 +127,8 @@ async function tail(api: ApiConnection, options: Options): Promise<void> {
   let attempt = '';
   for await (const { event, data } of activityOf(api, stopSignal())) {
     if (event === 'open') complain('waiting for deliveries');
-    if (event === 'interrupted') complain('some may be missing here: see deliveries list');
+    if (event === 'interrupted')
+      complain('some deliveries may be missing here: see deliveries list');
     if (event === 'attempt') attempt = resultOf(JSON.parse(data) as Attempt);
     if (event !== 'delivery') continue;
     const delivery = JSON.parse(data) as Delivery;

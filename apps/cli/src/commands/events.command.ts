@@ -19,7 +19,7 @@ const MAX_BYTES = 1_000_000;
 type EventAnswer = { href: string; duplicate: boolean; deliveries: number } | { error: string };
 
 /**
- * Sends events to an API in the way of a producer, in batches if there is more than one, and yields the results in
+ * Sends events to an API as a producer does, in batches if there is more than one, and yields the results in
  * order.
  * @param events JSON texts, sent unchanged
  * @throws CommandFailure when a whole request is refused or not answered
@@ -69,7 +69,7 @@ export function addEventsCommands(program: Command): void {
   const events = addCommand(
     program,
     'events',
-    'report events to a running API, like a switch, and look them up',
+    'report events to a running API, as a switch does, and look them up',
     'send --application 1',
   );
   const command = addCommand(
@@ -92,7 +92,7 @@ export function addEventsCommands(program: Command): void {
       numericId,
     )
     .option('--count <n>', `how many of each kind, 1 to ${MAX_COUNT}`, wholeNumber(1, MAX_COUNT), 1)
-    .option('--id <key>', "the producer's id: an event with a known id is a duplicate")
+    .option('--id <key>', "the producer's key: an event with a known key is a duplicate")
     .action(send);
   addStoredEventsCommands(events);
 }

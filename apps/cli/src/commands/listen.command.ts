@@ -40,7 +40,7 @@ export function addListenCommand(program: Command): void {
       'receive notifications, verify their signatures and print them, until Ctrl-C; without a port, ' +
         'receive those of an account through temporary subscriptions',
     )
-    .option('--forward-to <url>', 'post each notification to this web application')
+    .option('--forward-to <url>', 'forward each notification to this URL')
     .option(
       '--secret <key>',
       'key to verify with, a secret or public key; without a port, a secret to sign ' +
@@ -66,7 +66,7 @@ export function addListenCommand(program: Command): void {
       ),
     )
     .option('--resource <resources>', 'only for these resources, such as call,sms', 'all')
-    .option('--application <id>', 'only of this application', numericId)
+    .option('--application <id>', 'only events of this application', numericId)
     .optionsGroup('')
     .addHelpText('after', example('listen 4000 --secret whsec_…'))
     .addHelpText('after', example('listen --forward-to http://127.0.0.1:8080/hook'))

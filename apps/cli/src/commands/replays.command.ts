@@ -11,7 +11,7 @@ import {
 import { printObject } from '../table.js';
 
 const STATES = ['succeeded', 'exhausted', 'cancelled'] satisfies Schemas['ReplayableState'][];
-/** Filters of deliveries, which what was missed has none of. */
+/** Filters of deliveries, which do not apply to missed events. */
 const OF_DELIVERIES = ['application', 'state', 'event', 'status'];
 const AN_ID = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 const START = '--since 2027-01-31T12:00:00Z --dry-run';
@@ -31,7 +31,7 @@ export function addReplaysCommands(program: Command): void {
   withReplayOptions(
     addApiCommand(replays, 'start', 'send the deliveries that filters select again', START),
   )
-    .requiredOption('--since <time>', 'made at this time or later, such as 2027-01-31T12:00:00Z')
+    .requiredOption('--since <time>', 'created at this time or later, such as 2027-01-31T12:00:00Z')
     .addOption(
       new Option('--state <state>', 'in this state (default: exhausted or cancelled)').choices(
         STATES,
@@ -39,14 +39,14 @@ export function addReplaysCommands(program: Command): void {
     )
     .option('--missed', 'instead, send the events that the subscription of --webhook has missed')
     .action(start);
-  addApiCommand(replays, 'show', 'show how far a replay has come', AN_ID)
+  addApiCommand(replays, 'show', 'show the progress of a replay', AN_ID)
     .argument('<id>', 'id of the replay')
     .action(
       withApi(async (api, options: Options, id: string) => {
         printObject(options, (await api.ask('GET', pathOfReplay(id))).text);
       }),
     );
-  addApiCommand(replays, 'cancel', 'send no more deliveries of a replay again', AN_ID)
+  addApiCommand(replays, 'cancel', 'stop a replay; what it has started continues', AN_ID)
     .argument('<id>', 'id of the replay')
     .action(
       withApi(async (api, options: Options, id: string) => {

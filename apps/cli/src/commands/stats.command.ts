@@ -23,11 +23,16 @@ export function addStatsCommand(program: Command): void {
     'stats',
     'show how the attempts of an account or a subscription ended, and how long they took',
     '--since 2027-01-31T12:00:00Z',
-  ).option('--webhook <id>', 'of this subscription', numericId);
+  ).option('--webhook <id>', 'only of this subscription', numericId);
   withAccount(command)
     .option('--since <time>', 'from this time on (default: an hour before the end)')
     .option('--until <time>', 'before this time (default: now)')
-    .option('--buckets <n>', 'rows at most', wholeNumber(1, MAX_BUCKETS), DEFAULT_BUCKETS)
+    .option(
+      '--buckets <n>',
+      'the maximum number of rows',
+      wholeNumber(1, MAX_BUCKETS),
+      DEFAULT_BUCKETS,
+    )
     .action(stats);
 }
 
@@ -52,7 +57,7 @@ async function stats(options: StatsOptions, command: Command): Promise<void> {
     ['until', history.until],
     ['attempts', String(history.attempts)],
     ['outcomes', outcomesOf(history)],
-    ['answer time', answerTimeOf(history)],
+    ['response time', answerTimeOf(history)],
     [
       'waiting',
       waitingSince === undefined ? '0' : `${deliveries}, the oldest since ${waitingSince}`,

@@ -34,7 +34,7 @@ export function addStoredEventsCommands(events: Command): void {
   addApiCommand(
     events,
     'show',
-    'show an event, its newest deliveries, and which subscriptions were not told',
+    'show an event, its newest deliveries, and which subscriptions did not get it',
     '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388',
   )
     .argument('<id>', 'id of the event')
@@ -47,7 +47,7 @@ function withFilters(command: Command): Command {
     .option('--resource <resource>', 'about this resource, such as sms')
     .option('--application <id>', 'of this application', numericId);
   return withAccount(command)
-    .option('--producer-id <key>', "with this key of the producer's")
+    .option('--producer-id <key>', "with this producer's key")
     .option('--unmatched', 'only events without a delivery')
     .option('--missed-by <id>', 'that this subscription has missed', numericId)
     .option('--contains <text>', "with this text in their data, such as a call's id");
@@ -91,11 +91,11 @@ async function show(api: ApiConnection, options: Options, id: string): Promise<v
   print(options, text, readableBody(Buffer.from(rawMember(text, 'data')!)));
   const deliveries = new Table(options, DELIVERY_COLUMNS);
   const unmatched = new Table(options, [
-    { title: 'not told', isNumber: true },
+    { title: 'not sent to', isNumber: true },
     { title: 'reason', styleOf: () => 'yellow' },
   ]);
   deliveries.add(event.deliveries.map((value) => ({ value, cells: deliveryCells(value) })));
-  deliveries.end('No subscription was told.');
+  deliveries.end('There are no deliveries.');
   unmatched.add(
     event.unmatched.map((value) => ({ value, cells: [value.webhookId, value.reason] })),
   );

@@ -20,10 +20,10 @@ export function addWebhookActions(webhooks: Command): void {
       'id of the subscription',
       numericId,
     );
-  add('pause', 'let the deliveries of a subscription wait until it is resumed').action(
+  add('pause', 'pause a subscription: its deliveries wait until it is resumed').action(
     posting('pause', 'paused'),
   );
-  add('resume', 'send the deliveries of a paused subscription').action(
+  add('resume', 'resume a paused subscription, and send its deliveries').action(
     posting('resume', 'resumed'),
   );
   add(
@@ -58,7 +58,7 @@ async function finished(api: ApiConnection, id: string): Promise<string> {
     if ((JSON.parse(text) as Schemas['Delivery']).completedAt !== undefined) return text;
     await sleep(POLL_MS);
   }
-  throw new CommandFailure(`Delivery ${id} has no result after 30 s. Does a worker run?`);
+  throw new CommandFailure(`Delivery ${id} has no result after 30 s. Is a worker running?`);
 }
 
 async function secret(

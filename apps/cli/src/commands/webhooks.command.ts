@@ -23,15 +23,15 @@ const PACE = { value: '<n>', parse: wholeNumber(1, 1_000), clear: CLEAR };
 
 /** `headers` may be secret, so only a file gives them. */
 const FIELDS: Record<Exclude<keyof Schemas['UpdateWebhook'], 'headers'>, FieldOption> = {
-  name: { value: '<name>', does: 'a label', clear: CLEAR },
-  event: { value: '<kind>', does: 'the kind of events', choices: EVENT_KINDS },
+  name: { value: '<name>', does: 'a label for people', clear: CLEAR },
+  event: { value: '<kind>', does: 'the kind of event', choices: EVENT_KINDS },
   resource: {
     value: '<resources>',
     does: 'what the events are about: all, or a list such as call,sms',
   },
   targetUrl: {
     value: '<url>',
-    does: 'where to; with credentials in it, use --from-file',
+    does: 'the URL to notify; if it has credentials, use --from-file',
     read: withoutCredentials,
   },
   payload: { ...JSON_OBJECT, does: 'an object that each notification contains', clear: CLEAR },
@@ -42,17 +42,17 @@ const FIELDS: Record<Exclude<keyof Schemas['UpdateWebhook'], 'headers'>, FieldOp
   },
   retry: {
     ...JSON_OBJECT,
-    does: 'such as {"schedule": [10, 60], "timeoutMs": 5000}',
-    clear: 'retry like the installation',
+    does: 'the retry policy, such as {"schedule": [10, 60], "timeoutMs": 5000}',
+    clear: 'use the retry policy of the installation',
   },
-  maxPerSecond: { ...PACE, does: 'the most notifications in a second' },
-  maxConcurrent: { ...PACE, does: 'the most calls in flight' },
+  maxPerSecond: { ...PACE, does: 'the maximum number of notifications per second' },
+  maxConcurrent: { ...PACE, does: 'the maximum number of notifications in flight' },
   ordered: {
     does: 'send one at a time, in the order of acceptance',
-    unset: 'send them at the same time',
+    unset: 'send in parallel, in any order',
   },
   signature: { value: '<method>', does: 'how notifications are signed', choices: SIGNATURES },
-  enabled: { does: 'send notifications', unset: 'send none' },
+  enabled: { does: 'send notifications', unset: 'send no notifications' },
 };
 
 /** `webhooks list|show|create|update|delete|pause|resume|test|secret` */
@@ -83,18 +83,18 @@ export function addWebhooksCommands(program: Command): void {
     withCreateOptions: (create) =>
       create.option(
         '--application <id>',
-        'only to events of this application (default: to all of the account)',
+        'only events of this application (default: of all applications)',
         numericId,
       ),
     createPath: ({ application }) => webhooksPath(application),
     named: ({ name, event, targetUrl }) =>
       `(${name === undefined ? event : `${name}, ${event}`} to ${targetUrl})`,
   })
-    .option('--application <id>', 'of this application', numericId)
-    .addOption(new Option('--event <kind>', 'to events of this kind').choices(EVENT_KINDS))
-    .option('--resource <resource>', 'to this resource, such as sms')
-    .option('--enabled', 'that are enabled')
-    .option('--no-enabled', 'that are disabled');
+    .option('--application <id>', 'only of this application', numericId)
+    .addOption(new Option('--event <kind>', 'only to this kind of event').choices(EVENT_KINDS))
+    .option('--resource <resource>', 'only to this resource, such as sms')
+    .option('--enabled', 'only enabled ones')
+    .option('--no-enabled', 'only disabled ones');
   addWebhookActions(webhooks);
 }
 

@@ -14,7 +14,7 @@ import { stopSignal } from '../stop-signal.js';
 import { type ExportFormat, isRecordOf, RecordSplitter } from './records.js';
 import { ExportProgress } from './export-progress.js';
 
-/** The API's limit of an export; the next request goes on behind it. */
+/** The API's limit of an export; the next request continues after it. */
 const MAX_LINES = 100_000;
 const MAX_LIMIT = 999_999_999;
 /** How long a search may find nothing. */
@@ -40,10 +40,10 @@ export function withExportOptions(command: Command): Command {
     .addOption(
       new Option(
         '--format <format>',
-        'one JSON object per line, or CSV (default: csv if the file is called so)',
+        'one JSON object per line, or CSV (default: csv if the name of the file ends in .csv)',
       ).choices(Object.keys(TYPES)),
     )
-    .option('--resume', 'go on behind the last complete line of the file')
+    .option('--resume', 'continue after the last complete line of the file')
     .addOption(
       new Option('--limit <n>', 'at most this many')
         .argParser(wholeNumber(1, MAX_LIMIT))
@@ -88,7 +88,7 @@ export async function exportList(
     if (output === undefined || error instanceof CommandFailure) throw error;
     const cause = signal.aborted ? 'was stopped' : 'ended early';
     throw new CommandFailure(
-      `The export ${cause} after ${target.count} ${plural(target.count, ...things)}: --resume goes on behind them.`,
+      `The export ${cause} after ${target.count} ${plural(target.count, ...things)}: --resume continues after them.`,
     );
   } finally {
     await target.close();
@@ -153,7 +153,7 @@ class Target {
     const file = await open(output, fits ? 'a' : 'ax').catch((error: unknown) => {
       const { code } = error as NodeJS.ErrnoException;
       const why =
-        code === 'EEXIST' ? 'exists: --resume goes on with it' : `cannot be written (${code})`;
+        code === 'EEXIST' ? 'exists: --resume continues it' : `cannot be written (${code})`;
       throw new CommandFailure(`${output} ${why}.`);
     });
     const target = new Target(format, file);
