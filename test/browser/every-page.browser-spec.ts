@@ -94,7 +94,11 @@ const PAGES: Pages = [
   ['a new application', () => 'applications/new', 'Controls its calls', refuse],
   ['events', () => 'events', 'cdrCreated · call'],
   ['events to export', () => 'events', 'cdrCreated · call', press('Export')],
-  ['events that nobody was told of', () => 'events?unmatched=true', 'A subscription was told'],
+  [
+    'events that were sent to no subscription',
+    () => 'events?unmatched=true',
+    'Every event was sent',
+  ],
   ['an event', () => `events/${delivery.eventId}`, '1 delivery'],
   ['an event that is missing', () => 'events/1', 'There is no such event'],
   ['the audit', () => 'audit?resource=webhook&resourceId=1', 'That is the only one'],

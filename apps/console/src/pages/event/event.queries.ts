@@ -27,7 +27,7 @@ export const eventDeliveriesQuery = (id: string) =>
     api.GET('/v1/events/{id}/deliveries', { params: { path: { id }, query: page }, signal }),
   );
 
-/** Sends an event to a subscription that was not told of it. */
+/** Sends an event to a subscription that did not get it. */
 export function useSend(id: string) {
   const client = useQueryClient();
   return useMutation({

@@ -12,7 +12,7 @@ import { canBeSent, groupsOf, type WhyNot, type WhyNotGroup, whyNotOf } from './
 /** Subscriptions shown for each reason; the others on request. */
 const FIRST = 20;
 
-/** The subscriptions that were not told of an event, grouped by reason. */
+/** The subscriptions that did not get an event, grouped by reason. */
 export function WhyNotSection({
   report,
   subscriptions,

@@ -6,7 +6,7 @@ type ApiReason = Schemas['Unmatched']['reason'];
 type EventKind = Pick<Report, 'event' | 'resource' | 'applicationId'>;
 type EventHead = EventKind & Pick<Report, 'createdAt' | 'deliveries' | 'unmatched'>;
 
-/** A subscription that was not told of an event, and the reason by its current settings. */
+/** A subscription that did not get an event, and the reason by its current settings. */
 export interface WhyNot {
   webhookId: string;
   /** Undefined if it is unknown. */
@@ -41,7 +41,7 @@ const ORDER: readonly Reason[] = [
 ];
 
 /**
- * Every subscription that could have been told of an event and was not. The API omits subscriptions of other
+ * Every subscription that could have got an event and did not. The API omits subscriptions of other
  * applications; this adds those that cover the event.
  * @param subscriptions of the account, all of them
  */

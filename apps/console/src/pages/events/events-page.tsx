@@ -139,8 +139,8 @@ function TryBefore() {
   if (useUser().role === 'platform') return <p>They appear here as they are reported.</p>;
   return (
     <p>
-      Calls and messages of your applications appear here, even if no subscription is told of them.
-      To try your receiver first, <Link href="/subscriptions">send a test</Link> to a subscription.
+      Calls and messages of your applications appear here, even if no subscription gets them. To try
+      your receiver first, <Link href="/subscriptions">send a test</Link> to a subscription.
     </p>
   );
 }
@@ -151,7 +151,7 @@ function emptyOf({ unmatched, ...others }: Record<string, string>) {
   }
   if (Object.keys(others).length > 0 || unmatched === 'false') return undefined;
   return unmatched ? (
-    <EmptyState title="A subscription was told of every event." />
+    <EmptyState title="Every event was sent to a subscription." />
   ) : (
     <EmptyState title="There are no events yet.">
       <TryBefore />

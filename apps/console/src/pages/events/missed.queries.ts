@@ -11,7 +11,7 @@ export interface Missed {
 }
 
 /**
- * @param filters of the list of events: `missedBy`, or `unmatched` for those that no subscription was told of
+ * @param filters of the list of events: `missedBy`, or `unmatched` for those that were sent to no subscription
  */
 export async function readMissed(
   filters: { missedBy: string; since?: string } | { unmatched: 'true'; since: string },

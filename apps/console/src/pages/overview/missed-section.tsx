@@ -8,7 +8,7 @@ import { bucketsOf, type Range } from './ranges.js';
 const LIMIT = 50;
 const READ_AGAIN_MS = 60_000;
 
-/** The events of a time range that no subscription was told of. */
+/** The events of a time range that were sent to no subscription. */
 export const missedQuery = (range: Range) =>
   queryOptions({
     queryKey: ['events', 'missed', range],
@@ -20,7 +20,7 @@ export const missedQuery = (range: Range) =>
     },
   });
 
-/** A notice if there are events that no subscription was told of. */
+/** A notice if there are events that were sent to no subscription. */
 export function MissedSection({ missed }: { missed: (Missed & { since: string }) | undefined }) {
   if (!missed || missed.count === 0) return null;
   const { count, isMore, since, path } = missed;
