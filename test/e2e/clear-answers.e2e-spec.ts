@@ -264,13 +264,13 @@ describe('a refusal names the fault of the request', () => {
     const answer = await clientOf(demo.api.url).get('/v1/webhooks', { headers: { authorization } });
     expect([answer.status, answer.json()['error']]).toEqual([
       401,
-      'The header Authorization must be Basic, a blank and the Base64 of username:password.',
+      'The header Authorization must be Basic, a space and the Base64 of username:password.',
     ]);
   });
 
   it.each([
     ['W/"1"', 'If-Match has a weak tag, which never matches: '],
-    ['"1-gzip"', 'If-Match has a tag that no answer has: '],
+    ['"1-gzip"', 'If-Match has a tag that no version has: '],
     ['1', 'If-Match must have tags in quotes: '],
     ['"7"', 'The resource has changed since the version that If-Match names.'],
   ])('If-Match: %s', async (tag, says) => {

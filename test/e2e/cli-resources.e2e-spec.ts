@@ -201,9 +201,9 @@ describe('webhooks', () => {
     expect(code).toBe(1);
     const { stdout } = await run('webhooks', 'list');
     expect(stdout.split('\n').map((line) => line.split('\t').slice(0, 2))).toEqual([
-      [off, 'off'],
+      [off, 'disabled'],
       [paused, 'paused'],
-      [gone, 'off (gone)'],
+      [gone, 'disabled (gone)'],
       [''],
     ]);
     expect(await ok('webhooks', 'resume', paused)).toBe(`resumed subscription ${paused}\n`);

@@ -55,7 +55,7 @@ export function nextPageOf({ headers }: Response): { after: string } | undefined
   return after === null ? undefined : { after };
 }
 
-/** The id in the address of what was made or changed: its last segment. */
+/** The id of a created or changed resource, from the last segment of its address. */
 export function idOf({ href }: Schemas['Address']): string {
   return href.slice(href.lastIndexOf('/') + 1);
 }

@@ -3935,7 +3935,7 @@ export interface components {
          *
          *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
-         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
+         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which must not cause others.
          *
          *     `subscription_inactive`: The webhook subscription is disabled or deleted.
          */
@@ -3969,7 +3969,7 @@ export interface components {
          *
          *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
-         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
+         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which must not cause others.
          *
          *     `subscription_inactive`: The webhook subscription is disabled or deleted.
          */
@@ -4014,7 +4014,7 @@ export interface components {
         /**
          * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
-         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
+         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which must not cause others.
          *
          *     `recovery_running`: Another recovery is still searching for subscriptions.
          */
@@ -4034,7 +4034,7 @@ export interface components {
         /**
          * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
-         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
+         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which must not cause others.
          *
          *     `replay_limit_reached`: The subscription, or the account, already has the maximum number of running replays.
          *
@@ -4056,7 +4056,7 @@ export interface components {
         /**
          * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
-         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
+         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which must not cause others.
          *
          *     `subscription_inactive`: The webhook subscription is disabled or deleted.
          */
@@ -4138,7 +4138,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other. */
+        /** @description `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which must not cause others. */
         NotificationLoop: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];

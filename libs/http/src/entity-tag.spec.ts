@@ -89,7 +89,7 @@ describe('the reason of a refusal', () => {
   it.each(['"1-gzip"', '"1;br"', '"1--gzip"', '"01"', '"*"', '""', '"x", "y"'])(
     'is that no answer has the tag %s',
     (header) => {
-      expect(reason(header)).toMatch(/^If-Match has a tag that no answer has: send the ETag /);
+      expect(reason(header)).toMatch(/^If-Match has a tag that no version has: send the ETag /);
     },
   );
 

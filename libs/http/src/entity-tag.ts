@@ -43,7 +43,7 @@ function mustBeAbsent({ headers }: Request): boolean {
 }
 
 function refuse(): never {
-  throw new PreconditionFailedError('The resource is there, and If-None-Match is *.');
+  throw new PreconditionFailedError('The resource exists, and If-None-Match is *.');
 }
 
 export function versionCheck(header: string | undefined): VersionCheck {
@@ -66,10 +66,10 @@ function faultIn(tags: readonly string[]): string | undefined {
   const fault = isWeak
     ? 'has a weak tag, which never matches'
     : tags.every((tag) => QUOTED.test(tag))
-      ? 'has a tag that no answer has'
+      ? 'has a tag that no version has'
       : 'must have tags in quotes';
   return (
-    `If-Match ${fault}: send the ETag as the API answers it, such as "1". ` +
-    'A proxy that compresses answers may have changed it.'
+    `If-Match ${fault}: send the ETag as the API returns it, such as "1". ` +
+    'A proxy that compresses responses may have changed it.'
   );
 }

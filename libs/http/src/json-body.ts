@@ -46,7 +46,7 @@ interface Refusing {
 /** No valid object or array is longer, but for those that are kept as text. To parse one takes up to 2 ms. */
 const MAX_NESTED_BYTES = 64 << 10;
 
-const NO_FILTER = { code: 'not_allowed', says: 'is no filter here' } as const;
+const NO_FILTER = { code: 'not_allowed', says: 'is not a filter of this request' } as const;
 const EMPTY_ARRAY = /^\[\s*\]$/;
 
 /** Reads a body. Of unknown members, only some names are kept. */

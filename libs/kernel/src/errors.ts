@@ -16,7 +16,7 @@ export type ErrorKind =
   | 'unavailable'
   | 'internal';
 
-/** What is wrong with a field. */
+/** The kinds of faults of a field. */
 export type FieldCode =
   | 'required'
   | 'type'
@@ -64,7 +64,7 @@ export class NotFoundError extends DomainError {
 /** The caller lacks the required role. */
 export class ForbiddenError extends DomainError {
   constructor() {
-    super('forbidden', 'forbidden', 'This needs a user of the role platform.');
+    super('forbidden', 'forbidden', 'This requires a user with the role platform.');
   }
 }
 

@@ -152,7 +152,7 @@ function list(api: ApiConnection, options: ListOptions): Promise<void> {
 }
 
 function stateOf({ enabled, disabledReason, paused, health, activity }: Webhook): string {
-  if (!enabled) return disabledReason === undefined ? 'off' : `off (${disabledReason})`;
+  if (!enabled) return disabledReason === undefined ? 'disabled' : `disabled (${disabledReason})`;
   if (paused) return 'paused';
   const { state = 'ok', pacedBy } = health ?? {};
   if (state !== 'ok') return state;

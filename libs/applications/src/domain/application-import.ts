@@ -11,9 +11,7 @@ import { ApplicationFields, contentOf } from './application.js';
 import type { ImportedApplication } from './applications.repository.js';
 
 const ACCOUNT = validatorOf<string | number>({}, (value) =>
-  numericIdOf(value) === undefined
-    ? [{ code: 'type', says: 'must be the number of an account' }]
-    : [],
+  numericIdOf(value) === undefined ? [{ code: 'type', says: 'must be the id of an account' }] : [],
 );
 
 /** An application in an imported file. */

@@ -14,7 +14,7 @@ import { type Match, PasswordCheck } from './password-check.js';
 import { VerifiedLogins } from './verified-logins.js';
 
 const NOT_BASIC =
-  'The header Authorization must be Basic, a blank and the Base64 of username:password.';
+  'The header Authorization must be Basic, a space and the Base64 of username:password.';
 const OF_ADDRESS = 'Too many logins have failed from this address.';
 
 /**

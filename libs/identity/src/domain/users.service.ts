@@ -218,7 +218,7 @@ export class UsersService {
         isNumericId(credentialId) && (await this.credentials.remove(id, credentialId));
       if (!removed) throw new NotFoundError('credential');
       const isLast = isOwn && (await this.credentials.findByUser(id)).every(isExpired);
-      if (isLast) throw new OwnAccessError('take away your own last credential');
+      if (isLast) throw new OwnAccessError('revoke your own last credential');
       await this.record('credential.delete', id, credentialId);
     });
   }

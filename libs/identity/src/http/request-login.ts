@@ -16,8 +16,7 @@ import { UnauthorizedError } from '../domain/identity-errors.js';
 import type { Match } from '../domain/password-check.js';
 import { type Session, SessionsService } from '../domain/sessions.service.js';
 
-const FROM_ANOTHER_ORIGIN =
-  'Credentials do not count in a request that a page of another origin made a browser send.';
+const FROM_ANOTHER_ORIGIN = 'Credentials are ignored in a request from a page of another origin.';
 
 /** Finds the user of a request. */
 @Injectable()

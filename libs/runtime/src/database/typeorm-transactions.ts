@@ -48,7 +48,7 @@ export class TypeOrmTransactions extends Transactions {
     const { poolSize = 10 } = dataSource.options as { poolSize?: number };
     this.semaphore = new FairSemaphore(
       { atOnce: poolSize, atOnceOfOne: Math.ceil(poolSize / 2), waitingOfOne: MOST_WAITING },
-      () => new BusyError('The user has too many changes under way.'),
+      () => new BusyError('The user has too many changes in progress.'),
     );
   }
 

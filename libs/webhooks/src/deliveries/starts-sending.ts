@@ -13,7 +13,7 @@ import { DomainError } from '#libs/kernel';
 class NotificationLoopError extends DomainError {
   constructor() {
     const message =
-      'The request has the headers webhook-id and webhook-signature: it is a notification, which can start no other.';
+      'The request has the headers webhook-id and webhook-signature: it is a notification, which must not cause others.';
     super('conflict', 'notification_loop', message);
   }
 }
@@ -35,7 +35,7 @@ class NotificationLoopGuard implements CanActivate {
 const NOTIFICATION_LOOP = describeError(
   new NotificationLoopError(),
   'The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which ' +
-    'can start no other.',
+    'must not cause others.',
 );
 
 /** Marks a route that starts notifications. */

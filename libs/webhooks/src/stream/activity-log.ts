@@ -69,7 +69,7 @@ const AGAIN_MS = 500;
 /** Most entries of an account that a read returns, and most that are buffered for a slow listener. */
 const MOST_READ = 200;
 const MOST_WAITING = 1_000;
-/** Most entries that are taken at once. */
+/** The maximum number of entries taken at once. */
 const MOST_TAKEN = 20;
 
 /** An account with listeners, which have got all entries up to `cursor`. */
@@ -110,7 +110,7 @@ export class ActivityLog implements BeforeApplicationShutdown {
       throw new UnavailableError(error, NO_STREAM);
     });
     if (last === undefined) {
-      const message = `The account has ${MOST_STREAMS} streams, as many as it may have at once.`;
+      const message = `The account already has ${MOST_STREAMS} open streams, which is the limit.`;
       throw new RateLimitedError(message, SIGN_OF_LIFE_MS);
     }
     const isKnown = after !== undefined && isCursor(after) && compareCursors(after, last) <= 0;

@@ -73,7 +73,7 @@ export class EventNotMatchingError extends DomainError {
 export class DeliveryExistsError extends DomainError {
   constructor(deliveryId: string) {
     const message =
-      'The webhook subscription has a delivery of the event already, which can be redelivered: ' +
+      'The webhook subscription already has a delivery of the event, which can be redelivered: ' +
       `${deliveryId}.`;
     super('conflict', 'delivery_exists', message);
   }
@@ -146,7 +146,7 @@ export class EventsService {
     const deliveryId = await this.transactions.run(async () => {
       await this.requireDeliverable(accountId, id, webhookId);
       const created = await this.deliveries.create(id, webhookId);
-      // The event is locked, but its subscription was switched off or deleted meanwhile.
+      // The event is locked, but its subscription was disabled or deleted meanwhile.
       if (created === undefined) throw new SubscriptionInactiveError();
       await this.audit.record({ action: 'delivery.create', resourceId: created, accountId });
       return created;

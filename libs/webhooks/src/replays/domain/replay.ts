@@ -5,13 +5,13 @@ import type { SendOutlook } from '../../subscriptions/domain/send-outlook.js';
 export const REPLAYABLE_STATES = ['succeeded', 'exhausted', 'cancelled'] as const;
 export type ReplayableState = (typeof REPLAYABLE_STATES)[number];
 
-/** The states that a replay can select: a waiting delivery is sent at once, with its schedule kept. */
+/** The states that a replay can select. It sends pending deliveries now and keeps their schedules. */
 export const SENDABLE_STATES = ['pending', ...REPLAYABLE_STATES] as const;
 export type SendableState = (typeof SENDABLE_STATES)[number];
 
 /** Which deliveries of an account a replay sends, or which events of a subscription. */
 export interface ReplayFilter {
-  /** Absent for all subscriptions of the account that are on. */
+  /** Absent for all enabled subscriptions of the account. */
   webhookId?: string;
   /** Created at or after. */
   since: Date;
@@ -30,7 +30,7 @@ export interface ReplayFilter {
 /** What a replay would send, and what would become of it. */
 export interface ReplayCount extends SendOutlook {
   deliveries: number;
-  /** Further deliveries that the filter selects, of subscriptions that are off. */
+  /** Further deliveries that the filter selects, of disabled subscriptions. */
   leftOut: number;
   /** The same by reason. */
   leftOutFor: { off?: number };
@@ -38,14 +38,14 @@ export interface ReplayCount extends SendOutlook {
 
 export type ReplayState = 'running' | 'completed' | 'cancelled';
 
-/** Sends the finished deliveries of a time range again, those that wait at once, or missed events. */
+/** Sends finished deliveries of a time range again, pending ones now, or missed events. */
 export interface Replay extends ReplayFilter {
   id: string;
   until: Date;
   state: ReplayState;
-  /** How many deliveries there were when the replay was requested. */
+  /** How many deliveries matched when the replay was requested. */
   total: number;
-  /** How many were restarted, started, or sent at once. */
+  /** How many deliveries were started. */
   replayed: number;
   createdAt: Date;
   completedAt?: Date;
@@ -61,8 +61,8 @@ export class ReplayLimitError extends DomainError {
   constructor({ webhookId }: Pick<ReplayFilter, 'webhookId'>) {
     const message =
       webhookId === undefined
-        ? `An account has at most ${MAX_RUNNING} replays of all its subscriptions running.`
-        : `A webhook subscription has at most ${MAX_RUNNING} replays running.`;
+        ? `An account can have at most ${MAX_RUNNING} running replays of all its subscriptions.`
+        : `A webhook subscription can have at most ${MAX_RUNNING} running replays.`;
     super('conflict', 'replay_limit_reached', message);
   }
 }
