@@ -308,7 +308,7 @@ describe('an entry', () => {
     }
   });
 
-  it('is written when the service itself switches a subscription off', async () => {
+  it('is written when the service itself disables a subscription', async () => {
     const receiver = await startReceiver((_, response) => response.writeHead(410).end());
     const worker = await workerInProcess({ DATABASE_URL: demo.database.url, ...LOOPBACK });
     try {

@@ -171,7 +171,7 @@ it('closes after a successful test', async () => {
   expect(await shown()).toMatchObject({ health: { state: 'ok' } });
 });
 
-it('switches off a subscription after five days of nothing but failures', async () => {
+it('disables a subscription after five days of nothing but failures', async () => {
   await report(20);
   await open();
   await set(`failing_since = now() - interval '5 days', open_until = now()`);
@@ -181,7 +181,7 @@ it('switches off a subscription after five days of nothing but failures', async 
   expect(await ended()).toMatchObject([{ state: 'cancelled', reason: 'failing' }]);
 
   expect((await customer.put(webhook, { enabled: true })).status).toBe(200);
-  // The service has cancelled them, which switching it on does not undo.
+  // The service has cancelled them, which enabling it does not undo.
   expect(await shown()).toMatchObject({ enabled: true, health: { state: 'losing', lost: 20 } });
   isDead = false;
   receiver.received.length = 0;

@@ -340,7 +340,7 @@ it('lists the deliveries of an account over all its subscriptions, and all of th
   expect(retried).toMatchObject({ webhookId: failing, state: 'succeeded' });
 });
 
-it('lists the events that no subscription was told of', async () => {
+it('lists the events that were sent to no subscription', async () => {
   const before = await report({ event: 'cdrRated' });
   await subscribe(`/v1/applications/${application}/webhooks`, { event: 'cdrRated' });
   const matched = await report({ event: 'cdrRated' });
@@ -502,7 +502,7 @@ it('redelivers a finished delivery under the same id, with a full schedule', asy
   expect((await stranger.post(`/v1/deliveries/${id}/redeliver`)).status).toBe(404);
 });
 
-it('does not redeliver a delivery in flight, even if its subscription was off for a moment', async () => {
+it('does not redeliver a delivery in flight, even if its subscription was disabled for a moment', async () => {
   const webhook = await subscribe();
   receiver.answering = () => undefined;
   await report();
@@ -551,7 +551,7 @@ it('redelivers a test like any other delivery: with a full schedule, and blocked
   expect((await shown(id)).state).toBe('parked');
 });
 
-it('cancels pending deliveries when a subscription is switched off, and revives none of them', async () => {
+it('cancels pending deliveries when a subscription is disabled, and revives none of them', async () => {
   const webhook = await subscribe();
   receiver.answering = (_, response) => response.writeHead(500).end();
   await report();

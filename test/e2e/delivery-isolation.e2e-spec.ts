@@ -81,7 +81,7 @@ it('sends due deliveries while very many others are being cancelled, and right a
   await deliverOne();
 });
 
-it('cancels the deliveries of a hundred subscriptions that are switched off together', async () => {
+it('cancels the deliveries of a hundred subscriptions that are disabled together', async () => {
   worker = await start();
   const account = await anAccount(database);
   const webhooks: string[] = [];

@@ -244,7 +244,7 @@ it('keeps 4 KiB of an answer, and reads it for one second at most', async () => 
   expect(slow?.state).toBe('succeeded');
 });
 
-it('switches the subscription off after a 410, and cancels its pending deliveries', async () => {
+it('disables the subscription after a 410, and cancels its pending deliveries', async () => {
   const webhook = await aSubscription(database, account, { target_url: receiver.url });
   receiver.answering = (_, response) => response.writeHead(500).end();
   const first = await report();
@@ -291,7 +291,7 @@ it('holds the whole subscription for as long as a 503 requests', async () => {
   expect(receiver.received[1]!.at - start).toBeGreaterThanOrEqual(1_900);
 });
 
-it('cancels the pending deliveries of a subscription within a second after it is switched off', async () => {
+it('cancels the pending deliveries of a subscription within a second after it is disabled', async () => {
   const webhook = await aSubscription(database, account, { target_url: 'http://127.0.0.1:1024/' });
   const event = await report();
   await eventually(

@@ -148,7 +148,7 @@ it('tells of an open circuit with its disablesAt, and of the recovery', async ()
   expect(unmatched.map(({ webhookId }) => webhookId)).not.toContain(idOf(webhook));
 });
 
-it('tells of a subscription that the service switches off, but not that the customer does', async () => {
+it('tells of a subscription that the service disables, but not of one that the customer disables', async () => {
   status = 410;
   await report(1);
   const [off] = await arrived(1);

@@ -233,7 +233,7 @@ it('continues exactly where a killed worker stopped', async () => {
   expect(entries.map(({ resourceId }) => resourceId)).toEqual([second, first]);
 });
 
-it('switches a subscription on only after its deliveries were cancelled', async () => {
+it('enables a subscription only after its deliveries were cancelled', async () => {
   const { id } = await aCustomer();
   const webhook = await aSubscription(database, id, { target_url: receiver.url });
   await failedWith(webhook, 'reset');

@@ -238,7 +238,7 @@ it('continues for other subscriptions while one is paused, and can be cancelled'
   expect((await customer.post(`${next}/cancel`)).json()['code']).toBe('replay_finished');
 });
 
-it('leaves out only the deliveries of a subscription that is switched off meanwhile', async () => {
+it('leaves out only the deliveries of a subscription that is disabled meanwhile', async () => {
   const [off, paused] = [await subscribe({ paused: true }), await subscribe({ paused: true })];
   await past(off, { count: 2 });
   const sent = await past(paused, { count: 3 });
@@ -296,7 +296,7 @@ it("acts for the caller's own account, also for the role platform", async () => 
   await ended(path);
 });
 
-it('counts what it leaves out because the subscription is off', async () => {
+it('counts what it leaves out because the subscription is disabled', async () => {
   const webhook = await subscribe();
   await past(webhook, { count: 3 });
   const dry = async () => (await customer.post(PATH, { ...SINCE, dryRun: true })).json();
@@ -372,7 +372,7 @@ it('selects deliveries of a deleted application too', async () => {
   expect(await count({ applicationId })).toBe(1);
 });
 
-it('refuses faulty filters, a subscription that is off, and other methods', async () => {
+it('refuses faulty filters, a subscription that is disabled, and other methods', async () => {
   const faulty = await customer.post(PATH, { until: 'soon', state: 'pending', status: 'x' });
   const faults = faulty.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field);
   expect([faulty.status, faults]).toEqual([400, ['since', 'until', 'state', 'status']]);

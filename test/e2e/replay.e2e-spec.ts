@@ -201,7 +201,7 @@ it('shows a replay only to the owner of the subscription', async () => {
   expect((await customer.post('/v1/replays/1/cancel')).status).toBe(404);
 });
 
-it('refuses a replay with every fault, and one of a subscription that is off', async () => {
+it('refuses a replay with every fault, and one of a subscription that is disabled', async () => {
   const webhook = await subscribe({ enabled: false });
   const address = `/v1/webhooks/${webhook}/replay`;
   const faulty = await customer.post(address, { since: 'now', states: ['pending'], dryRun: 1 });
@@ -259,7 +259,7 @@ it('waits while the subscription is paused, and can be cancelled repeatedly', as
   await receiver.until((received) => received.length === 2);
 });
 
-it('ends a replay when the subscription is switched off, even if it is on again at once', async () => {
+it('ends a replay when the subscription is disabled, even if it is enabled again at once', async () => {
   const [off, deleted] = [await subscribe({ paused: true }), await subscribe({ paused: true })];
   await past(off);
   await past(deleted);

@@ -153,7 +153,7 @@ describe('sending one delivery now', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('is refused while the subscription is off or deleted, whatever the state', async () => {
+  it('is refused while the subscription is disabled or deleted, whatever the state', async () => {
     const inactive = [409, 'subscription_inactive'];
     const { path } = await aFailedDelivery();
     await demo.client.put(webhook, { enabled: false });

@@ -27,7 +27,7 @@ describe('an update', () => {
     expect(answer.status).toBe(200);
     expect(answer.json()).toEqual({ href: demo.api.url + path });
     const { updatedAt: changedAt, ...after } = await demo.shown(path);
-    // A subscription that is off has no health.
+    // A subscription that is disabled has no health.
     const { updatedAt, health, ...unchanged } = before;
     const changes = { event: 'smsdlr', resource: 'sms,call', enabled: false };
     expect(after).toEqual({ ...unchanged, ...changes });
@@ -141,8 +141,8 @@ describe('a deletion', () => {
   });
 });
 
-describe('a subscription that the service switched off', () => {
-  it('shows why and since when it is off, until it is switched on', async () => {
+describe('a subscription that the service disabled', () => {
+  it('shows why and since when it is disabled, until it is enabled', async () => {
     const path = await demo.aSubscription();
     await demo.database.query(
       `UPDATE webhooks SET enabled = false, disabled_reason = 'gone', disabled_at = now()

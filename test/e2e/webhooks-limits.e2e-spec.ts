@@ -106,7 +106,7 @@ describe('exactly ten of many concurrent creations through two processes succeed
 });
 
 describe('a level with ten subscriptions', () => {
-  it('counts subscriptions that are off, and has room again after a deletion', async () => {
+  it('counts subscriptions that are disabled, and has room again after a deletion', async () => {
     const clients = await anAccount();
     await createMany(clients, '/v1/webhooks', LIMIT);
     const [first] = (await clients[0].get('/v1/webhooks')).json<{ id: string }[]>();

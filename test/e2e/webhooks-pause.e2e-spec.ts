@@ -124,7 +124,7 @@ describe('a paused subscription', () => {
     );
   });
 
-  it('cancels its parked deliveries when it is switched off, and sends nothing when it is resumed', async () => {
+  it('cancels its parked deliveries when it is disabled, and sends nothing when it is resumed', async () => {
     await pause();
     await report(1);
     await demo.client.put(path, { enabled: false });
@@ -177,7 +177,7 @@ describe('pausing and resuming', () => {
     }
   });
 
-  it('works while the subscription is off, and for an application-level one', async () => {
+  it('works while the subscription is disabled, and for an application-level one', async () => {
     const application = await demo.anApplication();
     path = await demo.aSubscription({ enabled: false }, `${application}/webhooks`);
     await pause();

@@ -71,7 +71,7 @@ async function rotated(id: string): Promise<string> {
 }
 
 describe('pending deliveries', () => {
-  it('are cancelled once when their subscription is switched off', async () => {
+  it('are cancelled once when their subscription is disabled', async () => {
     const id = await aSubscription();
     expect(await rowOf(id)).toMatchObject({ generation: 1, cancelling: false });
     await webhooks.update({ accountId, id }, { enabled: false }, anyVersion);
@@ -80,7 +80,7 @@ describe('pending deliveries', () => {
     expect(await rowOf(id)).toMatchObject({ generation: 2, version: 2 });
   });
 
-  it('stay cancelled when their subscription is switched on again', async () => {
+  it('stay cancelled when their subscription is enabled again', async () => {
     const id = await aSubscription({ enabled: false });
     await webhooks.update({ accountId, id }, { enabled: true }, anyVersion);
     expect(await rowOf(id)).toMatchObject({ generation: 1, version: 2 });
@@ -154,8 +154,8 @@ describe('resuming', () => {
   });
 });
 
-describe('a subscription that the service switched off', () => {
-  it('loses its reason when it is switched on', async () => {
+describe('a subscription that the service disabled', () => {
+  it('loses its reason when it is enabled', async () => {
     const id = await aSubscription();
     await database.query(
       `UPDATE webhooks SET enabled = false, disabled_reason = 'gone', disabled_at = now()

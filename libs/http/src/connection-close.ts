@@ -68,7 +68,7 @@ export function linger(socket: Socket): void {
   });
 }
 
-/** How long current requests have to end. */
+/** How long current requests may take to end. */
 const GRACE_MS = 5_000;
 const POLL_MS = 20;
 

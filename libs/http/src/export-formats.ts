@@ -8,12 +8,12 @@ import type { View } from './view.js';
 export interface ExportFormat<Row> {
   contentType: string;
   extension: string;
-  /** What comes before the first row. */
+  /** The text before the first row. */
   header: string;
   text: (row: Row, href: HrefBuilder) => string;
 }
 
-/** The types of a list besides JSON. */
+/** The media types of a list, besides JSON. */
 export const EXPORT_TYPES = ['application/x-ndjson', 'text/csv'] as const;
 type ExportType = (typeof EXPORT_TYPES)[number];
 

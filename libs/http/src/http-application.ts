@@ -232,7 +232,7 @@ export async function createHttpApplication(
     .get(Metrics)
     .counter(
       'switchhook_dropped_connections_total',
-      'Client connections dropped because of MAX_CONNECTIONS, or of what those without credentials hold.',
+      'Client connections dropped because of MAX_CONNECTIONS, or of the memory of those without credentials.',
     );
   limitConnections(app.getHttpServer(), config, isProxy, () => dropped.inc());
   // First, because whatever fails after it looks at the client's address.

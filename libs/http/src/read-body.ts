@@ -64,7 +64,7 @@ export async function readJsonBytes(request: Request, limit: BodyLimit): Promise
   return bytes;
 }
 
-/** Where the text of a body begins: behind its byte order mark. */
+/** The start of the text of a body, after its byte order mark. */
 export function textStart(bytes: Buffer): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }

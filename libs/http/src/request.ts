@@ -92,7 +92,7 @@ function originOf(request: Request): string {
   return `${scheme}://${authority}`;
 }
 
-/** Nobody receives it, so all requests share it. */
+/** It is never sent to anyone, so all requests share it. */
 const LEFT = new DomainError('request_timeout', 'request_timeout', 'The client has left.');
 
 /**

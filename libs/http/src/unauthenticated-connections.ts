@@ -9,9 +9,9 @@ import { addressGroup } from '#libs/kernel';
  */
 export const MAX_BYTES = 32 << 20;
 export const MAX_BYTES_OF_ADDRESS = 16 << 20;
-/** What a connection takes by itself: Node's objects, and half-sent headers, whose bytes Node does not report. */
+/** The memory of a connection itself: Node's objects, and half-sent headers, whose bytes Node does not report. */
 export const CONNECTION_BYTES = 20 << 10;
-/** What an unanswered request takes, besides the bytes that the client sent. */
+/** The memory of an unanswered request, besides the bytes that the client sent. */
 export const REQUEST_BYTES = 8 << 10;
 
 /** A connection without valid credentials: it never sent any, or its last request had invalid ones. */

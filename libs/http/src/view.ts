@@ -20,7 +20,7 @@ export function computed<Row>(schema: Schema | Optional, read: Computed<Row>['re
   return { schema, read };
 }
 
-/** A property that may be null or undefined has to be optional. */
+/** A property that may be null or undefined must be optional. */
 type Member<Row, Name> =
   | Computed<Row>
   | (Name extends keyof Row ? Optional | (Row[Name] extends Present ? Schema : never) : never);

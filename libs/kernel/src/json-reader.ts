@@ -10,12 +10,12 @@ const CLOSE_BRACKET = 0x5d;
 
 /** For how many bytes a member or an element counts that the caller reads, because that takes longer. */
 const ITEM = 128;
-/** Members besides the known ones that are returned: more than are reported as unknown. */
+/** How many unknown members are returned: more than are reported. */
 const MOST_OTHERS = 40;
 /** The longest text of a name whose escapes are resolved. Of a longer one, only the beginning is returned. */
 const MAX_NAME = 1_024;
 
-/** A value in a text, from its first byte to the one behind it. */
+/** A value in a text, from its first byte to the byte after it. */
 export interface JsonPart {
   start: number;
   end: number;

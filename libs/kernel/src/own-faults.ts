@@ -1,4 +1,4 @@
-/** What fails on our own side: the host's resources, the egress proxy, the resolver, or the way into the network. */
+/** Faults of the service itself: of the host's resources, the egress proxy, the resolver, or the network. */
 export const OWN_FAULTS = ['resources', 'proxy', 'resolver', 'network'] as const;
 export type OwnFault = (typeof OWN_FAULTS)[number];
 

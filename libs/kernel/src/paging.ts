@@ -27,7 +27,7 @@ export interface ScannedRow {
   id: string;
   /** Whether the row matches the filter. A row that does not is returned only as the last one read. */
   matches: boolean;
-  /** Whether the statement stopped after this row, because it may read no more. */
+  /** Whether the statement stopped after this row, because it has reached its limit. */
   isLast: boolean;
 }
 
@@ -68,7 +68,7 @@ export async function scanPage<Part, Row extends ScannedRow>(
  * Like {@link scanPage}, if rows are also judged outside the statements, which read at most {@link MAX_JUDGED_ROWS} each. The
  * page ends by what it reads, {@link MAX_SCANNED_ROWS} or {@link MAX_SCANNED_BYTES}, and not by what is refused.
  * @param scan reads the rows of a part after the one with this id
- * @param judge returns what is kept of a row; undefined if nothing
+ * @param judge returns the part of a row to keep; undefined to drop the row
  */
 export async function scanJudged<
   Part,

@@ -1,6 +1,6 @@
 import { RoundRobin } from './collections.js';
 
-/** How long this work may hold the event loop before everything else has its turn, in ms. */
+/** How long this work may block the event loop before other work runs, in ms. */
 const SLICE_MS = 0.5;
 
 /** A computation that can pause wherever it yields: at least every tenth of a millisecond. */

@@ -53,7 +53,7 @@ export class Dialer {
   ) {
     this.ownFaults = metrics.counter(
       'switchhook_own_faults_total',
-      'Calls to targets that failed on our own side. They are no attempts.',
+      'Calls to targets that failed because of the service itself. They are no attempts.',
       { fault: OWN_FAULTS },
     );
     const { DELIVERY_PROXY_URL: url } = config;

@@ -113,7 +113,7 @@ export class OwnFaultError extends Error {
 /** The codes of errors with which this host refuses to send anything. */
 const NETWORK_CODES: unknown[] = ['ENETUNREACH', 'ENETDOWN', 'EACCES', 'EPERM'];
 
-/** What failed on our own side; undefined if the target, or the way to it, failed. */
+/** The fault of the service itself; undefined if the target, or the way to it, failed. */
 export function ownFaultOf(error: unknown): OwnFault | undefined {
   if (shortageOf(error) !== undefined) return 'resources';
   if (!(error instanceof Error)) return undefined;
@@ -122,7 +122,7 @@ export function ownFaultOf(error: unknown): OwnFault | undefined {
   return NETWORK_CODES.includes(code) ? 'network' : ownFaultOf(error.cause);
 }
 
-/** Whether an error, or a cause of it, is a lack of resources on our own side. */
+/** Whether an error, or one of its causes, is a lack of resources of this host. */
 export function isShortage(error: unknown): boolean {
   return shortageOf(error) !== undefined;
 }

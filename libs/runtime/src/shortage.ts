@@ -2,7 +2,7 @@
 export const SHORTAGES = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'] as const;
 export type Shortage = (typeof SHORTAGES)[number];
 
-/** The lack of a resource on our own side that an error, or a cause of it, reports. */
+/** The resource that this host lacks, according to an error or one of its causes. */
 export function shortageOf(error: unknown): Shortage | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code } = error as NodeJS.ErrnoException;

@@ -38,7 +38,7 @@ export interface Operation {
   /** Bodies by name; by default one is built from the examples of the fields. */
   examples?: Readonly<Record<string, unknown>>;
   answer: Schema | MediaAnswer;
-  /** Those of the answer that do not follow from its parameters and its schema. */
+  /** Response headers that do not follow from the parameters and the schema. */
   headers?: readonly AnswerHeader[];
   /** Errors that do not follow from the route and its decorators. */
   errors?: readonly (CommonCode | DescribedError)[];

@@ -7,7 +7,7 @@ import { WAITS_FOR_STANDBY } from './needed-settings.js';
 import { PostgresHosts } from './postgres-hosts.js';
 import { prepared, type NoValues } from './statement.js';
 
-/** How long a process may go on writing to an old primary that it still reaches. */
+/** How long a process may continue to write to an old primary that it still reaches. */
 const EVERY_MS = 5_000;
 
 interface State {

@@ -224,7 +224,7 @@ export function isPassedOver(error: unknown): error is Error {
   return error instanceof Error && isAway(error) && !codeOf(error).startsWith('53');
 }
 
-/** One error for those of all hosts. */
+/** Combines the errors of all hosts into one. */
 export function errorOf(errors: readonly Error[]): Error {
   const [only, other] = errors;
   if (only && !other) return only;

@@ -45,7 +45,7 @@ type RedisUse = 'commands' | 'limits' | 'blocking';
 /** One connection to a server, or one to each node of a cluster. */
 export type RedisConnection = Redis | Cluster;
 
-/** Opens a connection that reconnects by itself. */
+/** Opens a connection that reconnects automatically. */
 export function connectRedis(config: Config, use: RedisUse): RedisConnection {
   const connection = connectionOf(config, use);
   // Commands fail by themselves; without a listener, ioredis would print every attempt.

@@ -85,7 +85,7 @@ interface MissedValues {
 export type MissedRow = JudgedRow & RowOf<JudgedEvent>;
 
 /**
- * Of the events `scanned`, in their order, those that subscription `@missedBy` was not told of count as `selected`.
+ * Of the events `scanned`, in their order, those that subscription `@missedBy` did not get count as `selected`.
  * @param columns other ones than `data`, `number` and `selected`
  * @param data whether the events' data are read
  */

@@ -46,7 +46,7 @@ export interface MadeTogether {
   greatest: string;
 }
 
-/** The bounds of what was created with this id. */
+/** The bounds of the ids that were created together with this one. */
 export function boundsOf(id: string): MadeTogether {
   // These ids share 48 bits of time, the version and 12 more bits of time.
   const prefix = id.slice(0, 19);

@@ -10,7 +10,7 @@ const assigned = (values: Parameters<typeof assignedWhere>[1][string]) =>
   assignedWhere(`'all'`, { all: values });
 
 /**
- * Recovers a subscription for a running recovery that has not reached it yet: closes its circuit or switches it on, starts
+ * Recovers a subscription for a running recovery that has not reached it yet: closes its circuit or enables it, starts
  * replays of what it lost, records that for the operator who asked, and tells the account's other subscriptions. Returns a
  * row, which names the event that tells of it; none if the recovery has reached it or another worker is at it. A worker
  * calls this function because it may neither record for a user nor start replays, and cannot recover others with it.

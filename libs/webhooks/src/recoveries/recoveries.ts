@@ -14,7 +14,7 @@ import {
 } from './infrastructure/affected-subscriptions.js';
 import { FIND_RECOVERY, START_RECOVERY } from './infrastructure/recovery.statements.js';
 
-/** Recovers subscriptions after an outage on our side. Workers carry it out. */
+/** Recovers subscriptions from an outage of the service. Workers carry it out. */
 @Injectable()
 export class Recoveries {
   constructor(

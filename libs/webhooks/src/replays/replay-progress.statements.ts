@@ -9,7 +9,7 @@ export const LOOKED = { accounts: 50, subscriptions: 200 };
 export const LEAST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Whether a replay can continue in a subscription now: `over` once that was switched off or deleted, `ended` if the
+ * Whether a replay can continue in a subscription now: `over` once that was disabled or deleted, `ended` if the
  * whole replay has ended.
  */
 type Fate = 'ready' | 'waits' | 'over' | 'ended';
@@ -90,7 +90,7 @@ interface Ids {
   ids: string[];
 }
 
-/** Removes parts whose subscription was switched off or deleted. The last one ends the replay. */
+/** Removes parts whose subscription was disabled or deleted. The last one ends the replay. */
 export const END_PARTS = prepared<Ids & { webhookIds: string[] }>(
   'replays.end_parts',
   `

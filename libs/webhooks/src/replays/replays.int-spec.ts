@@ -57,7 +57,7 @@ const set = (webhook: string, values: string) =>
   database.query(`UPDATE webhooks SET ${values} WHERE id = $1`, [webhook]);
 const switchOff = (webhook: string) => set(webhook, 'enabled = false, generation = generation + 1');
 
-/** A count of deliveries that go now, that wait for the customer, and of subscriptions that are off. */
+/** A count of deliveries that go now, that wait for the customer, and of subscriptions that are disabled. */
 function counted({ now, paused = 0, off = 0 }: { now: number; paused?: number; off?: number }) {
   return {
     ...{ deliveries: now + paused, now, waiting: paused === 0 ? {} : { paused } },
@@ -143,7 +143,7 @@ describe('a count', () => {
     expect(await ofOne({ since: new Date(Date.now() + 30_000), states: ['exhausted'] })).toBe(0);
   });
 
-  it('is of all subscriptions of the account, and of those that are off apart', async () => {
+  it('is of all subscriptions of the account, and of disabled ones apart', async () => {
     const [other, off] = [
       await aSubscription(database, accountId),
       await aSubscription(database, accountId),
@@ -250,7 +250,7 @@ describe('a new replay', () => {
     await expect(replays.start(accountId, filter)).rejects.toThrow(NotFoundError);
   });
 
-  it('is neither counted nor started while the subscription is off', async () => {
+  it('is neither counted nor started while the subscription is disabled', async () => {
     await switchOff(webhookId);
     const inactive = SubscriptionInactiveError;
     for (const filter of [range('exhausted'), { ...range('exhausted'), status: '5xx' }]) {

@@ -81,7 +81,7 @@ export class Replays {
     });
   }
 
-  /** @returns undefined if the subscription was switched off meanwhile, or too many such replays are running */
+  /** @returns undefined if the subscription was disabled meanwhile, or too many such replays are running */
   private async store(accountId: string, filter: ReplayFilter): Promise<string | undefined> {
     const counted = await this.counter.count(accountId, filter);
     const { until, after, deliveries, subscriptions } = counted;

@@ -128,7 +128,7 @@ $$;
 `;
 
 /**
- * Tells an account's other subscriptions that one is failing, was switched off or has recovered: stores an event
+ * Tells an account's other subscriptions that one is failing, was disabled or has recovered: stores an event
  * with a delivery for each subscription that matches it. Returns the event; null if no subscription matches. A worker
  * calls this function because it may not insert events, and cannot create other events with it.
  *

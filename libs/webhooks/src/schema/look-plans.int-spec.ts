@@ -197,7 +197,7 @@ it('forgets replays of which none is old enough without reading those that have 
   expect(read).toBe(0);
 });
 
-it('looks for outdated deliveries of a few subscriptions, however many were switched off', async () => {
+it('looks for outdated deliveries of a few subscriptions, however many were disabled', async () => {
   await manySubscriptions(await anAccount(database), 'false');
   await database.query('UPDATE webhooks SET enabled = false, generation = 2, cancelling = true');
   await database.query('ANALYZE webhooks');

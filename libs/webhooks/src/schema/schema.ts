@@ -13,7 +13,7 @@ export const webhooksSchema: DatabaseSchema = {
         in_flight, pace_waits)`,
     },
     event_keys: { api: 'SELECT, INSERT', worker: 'SELECT, DELETE' },
-    // What was reported is never changed, only which subscriptions were told of it.
+    // Reported events are never changed, only the subscriptions that they are sent to.
     events: { api: 'SELECT, INSERT, UPDATE (unmatched, added)', worker: 'SELECT' },
     deliveries: {
       api: `SELECT, INSERT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,

@@ -28,7 +28,7 @@ export class DeliveryMetrics {
   constructor(metrics: Metrics, queue: BullDeliveryQueue) {
     this.attempts = metrics.counter(
       'switchhook_attempts_total',
-      'Attempts by outcome: class of the status, or the error if there was no answer.',
+      'Attempts by outcome: the class of the status, or the error if there was no response.',
       { outcome: OUTCOMES },
     );
     this.durations = metrics.seconds(
@@ -54,7 +54,7 @@ export class DeliveryMetrics {
     );
     this.healthChanges = metrics.counter(
       'switchhook_target_health_changes_total',
-      'Circuits opened (once more for each failed probe) and closed, and subscriptions switched off, by the outcome of ' +
+      'Circuits opened (once more for each failed probe) and closed, and subscriptions disabled, by the outcome of ' +
         'the last attempt.',
       { change: HEALTH_CHANGES, outcome: OUTCOMES },
     );
@@ -99,7 +99,7 @@ export class BacklogMetrics {
   ) {
     metrics.gauge(
       'switchhook_oldest_due_age_seconds',
-      'Age of the oldest due delivery that no worker and no queue has; the same in all workers.',
+      'Age of the oldest due delivery that is in no queue and at no worker; the same in all workers.',
       cachedIfSlow(() => this.oldestDueS()),
       'max',
     );

@@ -55,7 +55,7 @@ const dueInMs = (day: Day): string =>
       ORDER BY next_attempt_at, id LIMIT 1
     ) END)`);
 
-/** `accountId` is null if the subscription is off or paused. */
+/** `accountId` is null if the subscription is disabled or paused. */
 export interface LookRow extends Omit<Required<DueWork>, 'accountId' | 'day'> {
   number: number;
   accountId: string | null;
@@ -63,7 +63,7 @@ export interface LookRow extends Omit<Required<DueWork>, 'accountId' | 'day'> {
 
 /**
  * Scans a day for pending deliveries: up to `limit` subscriptions and `limit` immediate deliveries. A subscription
- * that is off or paused has only an id. One that is blocked until a certain time is due at that time.
+ * that is disabled or paused has only an id. One that is blocked until a certain time is due at that time.
  */
 export const LOOK = ofDay<{ after: string; limit: number }, LookRow>(
   'pending.look',

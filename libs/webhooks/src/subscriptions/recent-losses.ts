@@ -21,7 +21,7 @@ interface LosingSubscription extends RecentLosses {
   targetUrl: string;
 }
 
-/** Subscriptions that are on and have lost the most notifications in the last 24 hours. */
+/** The enabled subscriptions that have lost the most notifications in the last 24 hours. */
 export const LIST_LOSING = statement<{ limit: number }, LosingSubscription>(`
 SELECT w.id AS "webhookId", w.account_id AS "accountId", w.target_url AS "targetUrl", l.lost, l."lastLostAt"
 FROM (

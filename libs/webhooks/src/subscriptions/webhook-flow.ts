@@ -25,7 +25,7 @@ export const SEND_CONDITIONS = `w.paused, coalesce(w.hold_until > now(), false) 
     w.max_per_second AS "maxPerSecond", w.max_concurrent AS "maxConcurrent", w.ordered,
     w.pace_waits OR (w.ordered AND w.failing_since IS NOT NULL) AS "paceWaits"`;
 
-/** Whether delivery `d` counts as cancelled because its subscription `w` was switched off or deleted. */
+/** Whether delivery `d` counts as cancelled because its subscription `w` was disabled or deleted. */
 export const IS_OFF = `(NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generation)`;
 
 /** When the next failed probe switches subscription `w` off, as `disablesAt()` says. */

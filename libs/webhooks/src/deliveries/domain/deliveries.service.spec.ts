@@ -98,7 +98,7 @@ describe('redelivering', () => {
     expect(recorded()).toEqual([]);
   });
 
-  it('is refused while the subscription is off, and after it was deleted', async () => {
+  it('is refused while the subscription is disabled, and after it was deleted', async () => {
     const id = aDelivery({ state: 'exhausted' });
     await switchOff();
     await expect(deliveries.redeliver(ACCOUNT, id)).rejects.toThrow(SubscriptionInactiveError);
@@ -134,7 +134,7 @@ describe('sending now', () => {
   });
 
   it.each(['pending', 'exhausted'] as const)(
-    'is refused for one that is %s while the subscription is off',
+    'is refused for one that is %s while the subscription is disabled',
     async (state) => {
       const id = aDelivery({ state });
       await switchOff();
@@ -179,7 +179,7 @@ describe('a test', () => {
     expect(recorded()).toEqual([{ action: 'delivery.test', resourceId: id, accountId: ACCOUNT }]);
   });
 
-  it('is refused while the subscription is off', async () => {
+  it('is refused while the subscription is disabled', async () => {
     await switchOff();
     await expect(deliveries.test(ACCOUNT, webhookId)).rejects.toThrow(SubscriptionInactiveError);
     expect(recorded()).toEqual([]);

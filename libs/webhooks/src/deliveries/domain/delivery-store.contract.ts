@@ -180,7 +180,7 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     expect(await store().create(eventId, off)).toBeUndefined();
   });
 
-  it('redelivers and tests nothing while the subscription is off', async () => {
+  it('redelivers and tests nothing while the subscription is disabled', async () => {
     const { webhookId } = await aSubscription();
     const id = await aDelivery(webhookId, 'exhausted');
     await switchOff(webhookId);

@@ -42,7 +42,7 @@ export interface Delivery {
   createdAt: Date;
   completedAt?: Date;
   test: boolean;
-  /** The body that its target gets, if it was asked for and the event is still there: JSON text. */
+  /** The body of its notification, if requested and if the event still exists: JSON text. */
   notification?: string;
 }
 
@@ -104,7 +104,7 @@ export interface Attempt {
   address?: string;
   responseHeaders?: Record<string, string | string[]>;
   responseBody?: string;
-  /** Whether the body was longer than what is kept. */
+  /** Whether the body was longer than the stored part. */
   truncated: boolean;
 }
 
@@ -160,20 +160,20 @@ export abstract class DeliveryStore {
   /**
    * Adds the delivery of an event to a subscription of its account. The caller has locked the event, and rolls back
    * if nothing was added.
-   * @returns its id; undefined if the subscription has one, or is off or deleted
+   * @returns its id; undefined if the subscription has one, or is disabled or deleted
    */
   abstract create(eventId: string, webhookId: string): Promise<string | undefined>;
 
   /**
    * Restarts the schedule of a finished delivery.
-   * @returns false if it is not finished, or its subscription is off or deleted
+   * @returns false if it is not finished, or its subscription is disabled or deleted
    */
   abstract redeliver(id: string): Promise<boolean>;
 
   /**
    * Makes an unfinished delivery due at once, even if its subscription is blocked. If the attempt fails, the schedule
    * goes on as if it had not been made. A delivery that is leased stays so, because its attempt is about to be made.
-   * @returns false if it is finished, or its subscription is off or deleted
+   * @returns false if it is finished, or its subscription is disabled or deleted
    */
   abstract sendNow(id: string): Promise<boolean>;
 
@@ -183,7 +183,7 @@ export abstract class DeliveryStore {
    */
   abstract cancel(id: string): Promise<boolean>;
 
-  /** Stores a test event and its delivery. @returns the delivery's id; undefined if switched off */
+  /** Stores a test event and its delivery. @returns the delivery's id; undefined if disabled */
   abstract createTest(test: TestEvent): Promise<string | undefined>;
 }
 

@@ -98,7 +98,7 @@ const IS_OWN = `(@webhookId::bigint IS NULL OR @accountId::bigint IS NULL OR EXI
  * Not prepared, because a generic plan would sort all deliveries, and would look up the last attempt and the
  * event of each one even if no filter needs them.
  * @param state the state to find by the index of a subscription; undefined to read all deliveries in order
- * @param owner whose deliveries; undefined for those of everybody
+ * @param owner the account whose deliveries are read; undefined for all accounts
  * @param list `searches`: whether the data of their events are searched for a text; `notifications`: whether what
  *   their notifications consist of is read
  */

@@ -27,7 +27,7 @@ import { deliveryOf, DAYS_FOUND, findDeliveries, IS_LEASED } from './shown-deliv
 import { addedId, deliveryTo } from '../missed-events.statements.js';
 import { attemptOf, LIST_ATTEMPTS } from '../attempts.statements.js';
 
-/** Whether a delivery may go onto the queue at once, and the timeout of subscriptions without one, for its lease. */
+/** Whether a delivery may go onto the queue now, and the timeout of subscriptions without one, for its lease. */
 interface Queueing {
   hasRoom: boolean;
   timeoutMs: number;

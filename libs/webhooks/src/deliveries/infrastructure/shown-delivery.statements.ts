@@ -14,11 +14,11 @@ import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/webhook-flow.js';
 export const withSubscription = (condition = ''): string =>
   `LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id ${condition} LIMIT 1) w ON true`;
 
-/** Whether the subscription of a pending delivery was switched off or deleted after its creation. */
+/** Whether the subscription of a pending delivery was disabled or deleted after its creation. */
 const IS_OUTDATED = 'w.generation IS NULL OR d.generation < w.generation';
 
 /**
- * The shown state. A pending delivery counts as cancelled as soon as its subscription is switched off,
+ * The shown state. A pending delivery counts as cancelled as soon as its subscription is disabled,
  * even before its row is updated, and as parked while its subscription is blocked.
  */
 export const SHOWN_STATE = `CASE
@@ -46,7 +46,7 @@ export type DeliveryRow = RowOf<Omit<Delivery, 'lastAttempt' | 'notification'>> 
   lastDetail: AttemptDetail | null;
 };
 
-/** What the notification has besides the columns of {@link DeliveryRow}. */
+/** Parts of the notification that are not in the columns of {@link DeliveryRow}. */
 export interface NotificationColumns {
   accountId: string;
   occurredAt: Date | null;

@@ -8,7 +8,7 @@ export type ReportedKind = (typeof REPORTED_KINDS)[number];
 export const NOTICE_KINDS = ['webhookFailing', 'webhookDisabled', 'webhookRecovered'] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 
-/** A subscription is switched off after failing for so many days without a success; `webhookFailing` announces it. */
+/** A subscription is disabled after failing for so many days without a success; `webhookFailing` announces it. */
 export const FAILING_DAYS = 5;
 export const FAILING_MS = FAILING_DAYS * 24 * 3_600_000;
 

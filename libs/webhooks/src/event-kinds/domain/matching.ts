@@ -45,7 +45,7 @@ export type MissingSubscription = Omit<MatchedSubscription, 'enabled'> & {
 export type Mismatch =
   'created_much_later' | 'other_application' | 'other_event' | 'other_resource' | 'filter' | 'test';
 
-/** Why an event cannot be sent to a subscription of its account; undefined if it can, once that is switched on. */
+/** Why an event cannot be sent to a subscription of its account; undefined if it can, once that is enabled. */
 export function* mismatchOf(
   event: JudgedEvent,
   subscription: Omit<MatchedSubscription, 'enabled'>,

@@ -28,7 +28,7 @@ export type Acceptance =
 /** Why a well-formed event is refused. */
 export type Refusal = 'unknown_application' | 'unknown_account' | 'accounts_differ';
 
-/** A stored event, with its data only if they were asked for. */
+/** A stored event, with its data if requested. */
 export interface EventHead {
   id: string;
   accountId: string;

@@ -138,7 +138,7 @@ it('sends an event to at most 100 subscriptions that it had not matched', async 
   await expect(send()).rejects.toThrow(DeliveryLimitReachedError);
 });
 
-it('sends no event to a subscription that is off, not for it, or of another account', async () => {
+it('sends no event to a subscription that is disabled, not for it, or of another account', async () => {
   const id = await anEvent();
   const send = async (fields: object) => events.deliver(ACCOUNT, id, await aWebhook(fields));
   await expect(send({ enabled: false })).rejects.toThrow(SubscriptionInactiveError);

@@ -88,7 +88,7 @@ async function accept(...events: ReportedEvent[]): Promise<{ id: string; deliver
   });
 }
 
-/** The subscriptions that were told of an event. */
+/** The subscriptions that an event was sent to. */
 async function toldOf(id: string): Promise<string[]> {
   const rows = await database.query<{ webhook: string }>(
     'SELECT webhook_id AS webhook FROM deliveries WHERE event_id = $1 ORDER BY 1',

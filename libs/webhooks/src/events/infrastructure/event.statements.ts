@@ -64,7 +64,7 @@ interface EventsListed {
   searches?: boolean;
   /** Whether only events about some resources are listed. */
   covered?: boolean;
-  /** Whether only events are listed of which a subscription was not told. */
+  /** Whether only events are listed that a subscription did not get. */
   missed?: boolean;
   /** Whether the events' data are read. */
   data?: boolean;

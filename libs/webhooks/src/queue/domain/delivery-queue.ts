@@ -8,7 +8,7 @@ export interface DeliveryJob {
 /** A job and its subscription, which determines the shard. */
 export interface QueuedDelivery extends DeliveryJob {
   webhookId: string;
-  /** Goes to the front of the queue: a test, or sent at once at its customer's request. */
+  /** Goes to the front of the queue: a test, or a delivery that the customer sends now. */
   immediate?: boolean;
 }
 

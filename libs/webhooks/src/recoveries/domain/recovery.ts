@@ -1,6 +1,6 @@
 import { DomainError } from '#libs/kernel';
 
-/** The time of an outage on our side: from `since` until before `until`. */
+/** The time of an outage of the service: from `since`, inclusive, to `until`, exclusive. */
 export interface OutageSpan {
   since: Date;
   until: Date;
@@ -12,18 +12,18 @@ export interface RecoveryCount {
   subscriptions: number;
   circuitsClosed: number;
   switchedOn: number;
-  /** Deliveries that are sent again, and events that were missed while a subscription was off. */
+  /** Deliveries that are sent again, and events that were missed while a subscription was disabled. */
   deliveries: number;
 }
 
 export type RecoveryState = 'running' | 'completed';
 
-/** Undoes what an outage on our side did to subscriptions (contract, section 11). */
+/** Undoes the effects of an outage of the service on subscriptions (contract, section 11). */
 export interface Recovery extends OutageSpan, RecoveryCount {
   id: string;
   /** Running until all subscriptions were looked at and the replays of their deliveries have ended. */
   state: RecoveryState;
-  /** How many of the deliveries have begun anew. */
+  /** The number of these deliveries that have started again. */
   sent: number;
   createdAt: Date;
   completedAt?: Date;

@@ -17,7 +17,7 @@ import { Recoveries } from '../recoveries.js';
 import { RecoverRequestDto } from './recovery.dto.js';
 import { RecoveryView } from './recovery.view.js';
 
-/** Recoveries after an outage on our side, for operators. */
+/** Recoveries from an outage of the service, for operators. */
 @Controller('v1/overview')
 @PlatformOnly()
 @ActAsUser()

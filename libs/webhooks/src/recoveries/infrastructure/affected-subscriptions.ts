@@ -13,7 +13,7 @@ export interface AffectedSubscription extends Pick<
 > {
   /** How many finished deliveries are sent again. */
   deliveries: number;
-  /** How many events it missed while it was off. */
+  /** How many events it missed while it was disabled. */
   missed: number;
 }
 

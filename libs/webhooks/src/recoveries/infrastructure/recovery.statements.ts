@@ -28,12 +28,12 @@ export const LOOKED_AT = 50;
 export interface LookedAt {
   id: string;
   accountId: string;
-  /** Whether more attempts failed without an answer than with one, and it is on or the service switched it off. */
+  /** Whether more attempts failed without an answer than with one, and it is enabled or the service disabled it. */
   isAffected: boolean;
   effect: Effect | null;
   isOpen: boolean;
   disabledAt: Date | null;
-  /** The service has yet to cancel what waited when it was switched off. */
+  /** The service has yet to cancel what waited when it was disabled. */
   cancelling: boolean;
 }
 

@@ -19,7 +19,7 @@ interface Counted extends Pick<ReplayCount, 'deliveries' | 'leftOut'> {
   until: Date;
   /** Where the range begins, as an id. */
   after: string;
-  /** Those that are on: with deliveries to send, or named by the filter. */
+  /** Enabled subscriptions with deliveries to send, or named by the filter. */
   subscriptions: (CountedSubscription & { deliveries: number })[];
 }
 

@@ -155,7 +155,7 @@ it('advances one replay of a subscription at a time, whether it is of the subscr
   expect(await ready()).toEqual([[next, second]]);
 });
 
-it('cancels a replay whose only subscription is switched off, even between two statements', async () => {
+it('cancels a replay whose only subscription is disabled, even between two statements', async () => {
   const own = await anAccount(database);
   const only = await aSubscription(database, own);
   await aPendingDelivery(database, only);

@@ -4,7 +4,7 @@ import type { SendConditions } from '../../subscriptions/domain/send-outlook.js'
 import { SEND_CONDITIONS } from '../../subscriptions/webhook-flow.js';
 import { IS_BEHIND } from '../replay-progress.statements.js';
 
-/** Limits of what is read for the progress of a replay: subscriptions, and pending deliveries of each in some days. */
+/** Limits of the progress of a replay: subscriptions, and pending deliveries of each in some days. */
 export const OUTLOOK = { subscriptions: 100, deliveries: 1_000, deliveriesOfAll: 10_000 };
 
 interface ProgressOf {

@@ -16,7 +16,7 @@ export const BOUNDS_OF_RANGE = statement<
      least_uuid(@since::timestamptz) AS after`,
 );
 
-/** Whether all workers hold their deliveries, because of a fault on our own side. */
+/** Whether all workers hold their deliveries, because of a fault of the service itself. */
 export const IS_HOLDING = prepared<NoValues, { isHolding: boolean }>(
   'replays.is_holding',
   `SELECT coalesce(${ALL_WORKERS_HOLD}, false) AS "isHolding"`,
@@ -137,7 +137,7 @@ export interface ReplayableValues extends Pick<ReplayFilter, 'states'> {
   status: string | undefined;
   /**
    * Given for a recovery: only those that became exhausted from then until `until` by an attempt without an answer, and
-   * those that were cancelled since because the subscription was switched off for its failures.
+   * those that were cancelled since because the subscription was disabled for its failures.
    */
   recoveredSince: string | undefined;
 }

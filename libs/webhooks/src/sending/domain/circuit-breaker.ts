@@ -14,7 +14,7 @@ export interface TargetVerdict {
   known: KnownHealth;
 }
 
-/** The verdict that an attempt gives (contract, section 8). @param immediate whether it was sent at once, whatever blocked it */
+/** The verdict of an attempt (contract, section 8). @param immediate whether it was sent now, regardless of what blocked it */
 export function verdictOf(
   attempt: Pick<Attempt, 'at' | 'durationMs' | 'status' | 'responseHeaders'>,
   immediate: boolean,
@@ -34,7 +34,7 @@ function retryAfterOf({ responseHeaders }: Pick<Attempt, 'responseHeaders'>): st
 }
 
 /**
- * Applies verdicts to the health of targets: opens and closes circuits, obeys `Retry-After`, and switches off
+ * Applies verdicts to the health of targets: opens and closes circuits, obeys `Retry-After`, and disables
  * subscriptions that are gone or have failed for too long, as `decide` in `subscription-life.ts` says.
  */
 export abstract class CircuitBreaker {

@@ -16,7 +16,7 @@ const NEXT_TRY_MS = 100;
 /** How many hosts whose last call was answered are remembered. */
 const REMEMBERED = 10_000;
 
-/** Told when a hold begins and ends. */
+/** Notified when a hold starts and ends. */
 export abstract class HoldListener {
   abstract began(cause: HoldCause): void;
   abstract ended(): void;

@@ -115,7 +115,7 @@ export abstract class PendingDeliveries {
 
   /**
    * Leases due deliveries directly from PostgreSQL, oldest first. Cancels them instead if their
-   * subscription is off.
+   * subscription is disabled.
    * @param claims at least one; all of the same day, either all immediate or none, and either all with a pace or none
    */
   abstract claim(claims: readonly DueClaim[]): Promise<LeasedDelivery[]>;

@@ -4,7 +4,7 @@ import type { Call, CallLimiter } from './call-limiter.js';
 export interface SlotOwner {
   webhookId: string;
   accountId: string;
-  /** A test: its call starts at once, whatever its subscription has in flight. */
+  /** A test: its call starts immediately, regardless of what its subscription has in flight. */
   immediate: boolean;
 }
 

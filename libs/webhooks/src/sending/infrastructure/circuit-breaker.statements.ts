@@ -35,7 +35,7 @@ export function knownHealth(column: HealthColumn, readAt: number): KnownHealth {
   return { ...(column ?? { ...HEALTHY, stored: STORED_OF_HEALTHY }), readAt };
 }
 
-/** The audit entry for a subscription that the service switched off. */
+/** The audit entry for a subscription that the service disabled. */
 const SWITCHED_OFF = { action: 'webhook.disable', fields: ['enabled'] } as const;
 
 /** A decision on a target, based on its known health. */
@@ -64,14 +64,14 @@ interface AppliedDecision {
   done: boolean;
   /** The health before the change. */
   health: HealthColumn;
-  /** The event by which other subscriptions are told of the change; null if none listens. */
+  /** The event that notifies other subscriptions of the change; null if none listens. */
   toldBy: string | null;
 }
 
 /**
  * Applies decisions, and tells the account's other subscriptions of them in the same statement. Their
  * deliveries are found by scans like any that is due: putting them onto the queue would save half a second.
- * @returns the subscriptions that are on and still have the same target
+ * @returns the subscriptions that are enabled and still have the same target
  */
 export const APPLY_DECISIONS = prepared<ReturnType<typeof decisionValues>, AppliedDecision>(
   'verdicts.apply',

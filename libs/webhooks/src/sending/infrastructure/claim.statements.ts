@@ -127,10 +127,10 @@ const CREDIT = `interval '100 ms'`;
 /** Ids do not have the exact order of commits: a statement may have taken up to its timeout of 14 s. */
 const SPARE = `interval '1 minute'`;
 
-/** Deliveries that a pace holds: not tests, nor what customers send at once. */
+/** Deliveries that the pace delays: neither tests nor deliveries that customers send now. */
 const WAITS = `state = 'pending' AND NOT immediate`;
 
-/** Deliveries that have a place in the order, also if customers send them at once. */
+/** Deliveries that have a place in the order, including those that customers send now. */
 const HAS_ORDER = `state = 'pending' AND (NOT immediate OR resumes_at IS NOT NULL)`;
 
 /**

@@ -130,7 +130,7 @@ export class DeliveryCanceller {
 
   /**
    * Deliveries that became pending after the days were read have the present generation, because their
-   * subscription was switched off long before.
+   * subscription was disabled long before.
    */
   private async endCancelling(asked: readonly string[], spans: readonly Span[]): Promise<void> {
     const done = new Set(asked);

@@ -50,7 +50,7 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
   ) {
     this.malformed = metrics.counter(
       'switchhook_malformed_jobs_total',
-      'Deliveries in queue jobs that have a format unknown to this version.',
+      'Deliveries in queue jobs whose format this version does not know.',
     );
     const begin = (jobId: string) => this.begin(jobId);
     this.loops = queues.map((queue) => new JobLoop(queue, connectRedis(config, 'blocking'), begin));

@@ -201,7 +201,7 @@ it('continues a scan where the previous one ended', async () => {
   ]);
 });
 
-it('claims nothing for a subscription that is off or paused', async () => {
+it('claims nothing for a subscription that is disabled or paused', async () => {
   found.push({ webhookId: '1', dueInMs: 0, accountId: null } as never);
   await looked();
   expect(claims).toEqual([]);

@@ -14,7 +14,7 @@ export class HoldReport extends HoldListener {
     super();
     metrics.gauge(
       'switchhook_hold',
-      'Whether this worker holds its deliveries, because of a fault on our own side: 1 or 0.',
+      'Whether this worker holds its deliveries because of a fault of the service itself: 1 or 0.',
       () => (processes.hold ? 1 : 0),
     );
   }

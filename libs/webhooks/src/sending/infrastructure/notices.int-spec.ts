@@ -90,7 +90,7 @@ interface Told {
   to: string;
 }
 
-/** Who was told of what, in order. */
+/** The notices that were sent, in order, with their subscriptions. */
 const told = () =>
   database.query<Told>(
     `SELECT e.event, data::json->>'webhookId' AS about, d.webhook_id AS "to"
@@ -124,7 +124,7 @@ it('tells of an opened circuit once, and of the closed one, in the statement of 
   expect(await told()).toEqual([first, { ...first, event: 'webhookRecovered', to: recovered }]);
 });
 
-it('says which subscription fails, where, since when, and when it will be switched off', async () => {
+it('says which subscription fails, where, since when, and when it will be disabled', async () => {
   await listener('webhookFailing');
   await open();
   const notice = await data();
@@ -166,7 +166,7 @@ it('says since when a recovered subscription had failed', async () => {
   expect(Object.keys(others)).toEqual(['webhookId', 'name', 'event', 'targetUrl']);
 });
 
-it('says why a subscription was switched off, and cancels none of the notices of that', async () => {
+it('says why a subscription was disabled, and cancels none of the notices of that', async () => {
   const to = await listener('webhookDisabled');
   await report(GONE);
   expect(await data()).toEqual({

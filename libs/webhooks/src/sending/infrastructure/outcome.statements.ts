@@ -47,7 +47,7 @@ const DELAY_MS = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.delayMs} ELSE ${OUTCOM
  * Whether an outcome may change its delivery: it must have the delivery's present lease. An outcome that
  * arrives under an older lease, or twice, is logged and changes nothing, except for a success in the
  * present schedule, because the notification was delivered. Cancelled rows match as well, because an
- * attempt that was in flight when its subscription was switched off still counts, and so do those that
+ * attempt that was in flight when its subscription was disabled still counts, and so do those that
  * a late success has ended since, whose lease is to end.
  */
 const IS_RECORDABLE = `(

@@ -117,7 +117,7 @@ JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true`
 
 /**
  * Loads the deliveries of queue jobs, which were leased when they went onto the queue. It leaves out those that a
- * worker claimed since, and those that are finished, or blocked, or whose subscription is off or has got a pace.
+ * worker claimed since, and those that are finished, or blocked, or whose subscription is disabled or has got a pace.
  */
 export const LOAD = ofDay<Leases, LeasedRow | EventlessRow>(
   'pending.load',

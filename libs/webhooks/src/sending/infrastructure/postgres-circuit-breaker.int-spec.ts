@@ -176,7 +176,7 @@ describe('the circuit', () => {
   });
 });
 
-describe('the service switches a subscription off', () => {
+describe('the service disables a subscription', () => {
   const AUDIT = `SELECT user_id, actor, action, fields FROM audit
     WHERE resource_id = $1 AND account_id = (SELECT account_id FROM webhooks WHERE id::text = $1)`;
   const ENTRY = { user_id: null, actor: 'system', action: 'webhook.disable', fields: ['enabled'] };
@@ -233,7 +233,7 @@ describe('a hold', () => {
   });
 });
 
-it("a replaced target's failures neither count nor hold the subscription nor switch it off", async () => {
+it("a replaced target's failures neither count nor hold the subscription nor disable it", async () => {
   const target = await claimed();
   await set('target_version = target_version + 1');
   await worker.report({ ...target, verdict: { kind: 'failed', retryAfterMs: 60_000 } });
@@ -241,7 +241,7 @@ it("a replaced target's failures neither count nor hold the subscription nor swi
   expect(await health()).toMatchObject({ enabled: true, held_for: null, failing_for: null });
 });
 
-it('verdicts change nothing for a subscription that is off or deleted', async () => {
+it('verdicts change nothing for a subscription that is disabled or deleted', async () => {
   for (const [end, back] of [
     ['enabled = false', 'enabled = true'],
     ['deleted_at = now()', 'deleted_at = NULL'],
@@ -291,7 +291,7 @@ describe('while another transaction locks the subscription', () => {
     expect(Number((await health())?.['held_for'])).toBeGreaterThan(50);
   });
 
-  it('a postponed 410 switches the subscription off afterwards', async () => {
+  it('a postponed 410 disables the subscription afterwards', async () => {
     await report(GONE);
     await holder.query('COMMIT');
     await eventually(health, (found) => found?.['enabled'] === false);

@@ -106,7 +106,7 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
     const locked: Reported[] = [];
     for (const each of all) {
       const row = byId.get(each.webhookId);
-      // It was switched off or deleted, or its target was replaced.
+      // It was disabled or deleted, or its target was replaced.
       if (!row) continue;
       const known = knownHealth(row.health, readAt);
       if (row.done) this.reportChange(each, row.toldBy);

@@ -56,7 +56,7 @@ const AGAIN_MS = 250;
 const LOCKED_AGAIN_MS = 10;
 /** Margin in ms, because recording takes time: a delivery may be due this much earlier than scheduled. */
 const DUE_SPARE_MS = 1_000;
-/** For deliveries of which it is unknown how long they have been due. */
+/** For deliveries with an unknown due time. */
 const LONGEST_DUE_MS = 1e12;
 
 /** Unfinished deliveries in PostgreSQL. Concurrent calls for the same day share statements. */

@@ -9,17 +9,17 @@ export class SlotMetrics {
   constructor(metrics: Metrics, slots: DeliverySlots, due: DueDeliveries) {
     metrics.gauge(
       'switchhook_slots',
-      'How many deliveries this worker attempts at the same time, at most.',
+      'The maximum number of deliveries that this worker attempts at the same time.',
       () => slots.total,
     );
     metrics.gauge(
       'switchhook_slots_used',
-      'Slots that are taken by deliveries: they wait for their call, or are in flight.',
+      'Slots that deliveries occupy: they wait for their call, or are in flight.',
       () => slots.used,
     );
     metrics.gauge(
       'switchhook_oldest_startable_age_seconds',
-      'How long the oldest due delivery has waited that a free slot of this worker could start. Those that wait for a ' +
+      'How long the oldest due delivery that a free slot of this worker could start has waited. Those that wait for a ' +
         'limit of their own subscription do not count.',
       () => due.longestStartableMs() / 1_000,
       'max',

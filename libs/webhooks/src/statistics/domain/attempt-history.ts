@@ -97,7 +97,7 @@ const DEFAULT_BUCKETS = 12;
 export const HOUR_MS = 3_600_000;
 const LONGEST_MS = 31 * 24 * HOUR_MS;
 
-/** The range of a subscription's statistics unless another one is asked for. */
+/** The default range of a subscription's statistics. */
 export const lastDay = (): HistoryRange => ({
   since: new Date(Date.now() - 24 * HOUR_MS),
   buckets: 1,

@@ -1,4 +1,4 @@
-/** Why deliveries wait that are to be sent at once. */
+/** Why deliveries wait although they are to be sent now. */
 export const WAIT_REASONS = ['schedule', 'paused', 'circuit', 'hold', 'pace'] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
 

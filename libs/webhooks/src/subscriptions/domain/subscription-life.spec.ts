@@ -139,7 +139,7 @@ it.each<[what: string, decision: Decision, kind: string | undefined]>([
   ['a 410', { off: 'gone', change: 'switched_off' }, 'webhookDisabled'],
   ['a failure', counted(3), undefined],
   ['a hold', HELD, undefined],
-])('other subscriptions are told of %s, or not', (_what, decision, kind) => {
+])('notifies other subscriptions of %s, or not', (_what, decision, kind) => {
   expect(noticeOf(decision)).toBe(kind);
 });
 
@@ -174,7 +174,7 @@ describe('combined verdicts', () => {
           if (off !== undefined) break;
         }
         const decision = decide(state, folded(verdicts));
-        // With both a last failed probe and a 410, the reason may differ, but it is off either way.
+        // With both a last failed probe and a 410, the reason may differ, but it is disabled either way.
         expect(decision?.off === undefined).toBe(off === undefined);
         if (off === undefined) expect(applied(state, decision)).toEqual(health);
       }),
@@ -215,7 +215,7 @@ describe('combined verdicts', () => {
   });
 });
 
-it('switches off after five days of failures, with probes finally an hour apart', () => {
+it('disables a subscription after five days of failures, with probes finally an hour apart', () => {
   let health = STATES.healthy;
   let ms = 0;
   const changes: string[] = [];
@@ -240,7 +240,7 @@ it('derives the state of the circuit from the time until which it is open', () =
   expect(circuits).toEqual(['closed', 'open', 'half_open', 'half_open']);
 });
 
-it('warns of switching off five days after the first failure, but not before the next probe', () => {
+it('warns of disabling five days after the first failure, but not before the next probe', () => {
   const since = new Date(0);
   expect(disablesAt(since, new Date(1_000))).toEqual(new Date(FAILING_MS));
   expect(disablesAt(since, new Date(FAILING_MS + 1))).toEqual(new Date(FAILING_MS + 1));
@@ -250,7 +250,7 @@ describe('a request of the customer', () => {
   const healthy = { failures: 0, failingSince: null, openUntil: null, openings: 0 };
   const cancelled = { generation: NEXT, cancelling: true };
 
-  it('switches a subscription off without a reason, and the service gives one', () => {
+  it('disables a subscription without a reason, and the service gives one', () => {
     const off = { enabled: false, disabledReason: null, disabledAt: null };
     expect(switchedOff(null)).toEqual({ ...off, ...cancelled });
     for (const reason of ['gone', 'failing'] as const) {
@@ -264,7 +264,7 @@ describe('a request of the customer', () => {
     expect(DELETED).toEqual({ deletedAt: NOW, ...cleared, ...cancelled });
   });
 
-  it('switches a subscription on, resets its health and ignores verdicts of earlier calls', () => {
+  it('enables a subscription, resets its health and ignores verdicts of earlier calls', () => {
     const on = { enabled: true, targetVersion: NEXT, disabledReason: null, disabledAt: null };
     expect(SWITCHED_ON).toEqual({ ...on, ...healthy });
   });

@@ -10,7 +10,7 @@ import { FAILING_MS, type NoticeKind } from '../../event-kinds/domain/event-kind
 export const NOW = Symbol('now');
 export const NEXT = Symbol('next');
 
-/** Why the service switched a subscription off: the target answered 410, or failed for days. */
+/** Why the service disabled a subscription: the target responded with 410, or failed for days. */
 export const DISABLED_REASONS = ['gone', 'failing'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
@@ -121,7 +121,7 @@ export function noticeOf({ change, health }: Decision): NoticeKind | undefined {
   return change === 'opened' && health?.openings === 1 ? 'webhookFailing' : undefined;
 }
 
-/** What verdicts change about a subscription that is on; undefined if nothing. */
+/** What verdicts change about an enabled subscription; undefined if nothing. */
 export function decide(health: Health, verdicts: Verdicts): Decision | undefined {
   if (verdicts.gone) return { off: 'gone', change: 'switched_off' };
   const { holdMs } = verdicts;
@@ -146,7 +146,7 @@ function afterFailures(health: Health, failures: number): Decision | undefined {
   if (failures === 0 || circuit === 'open') return undefined;
   const { failingMs } = health;
   if (circuit === 'half_open') {
-    // Only a failed probe switches off: before one, the customer had no warning and failures may be brief.
+    // Only a failed probe disables a subscription: before one, the customer had no warning and failures may be brief.
     const isOver = failingMs !== null && failingMs >= FAILING_MS;
     return isOver ? { off: 'failing', change: 'switched_off' } : opened(health);
   }
@@ -177,7 +177,7 @@ function since({ failingMs }: Health): 'kept' | typeof NOW {
   return failingMs === null ? NOW : 'kept';
 }
 
-/** When the next failure switches the subscription off. Only a failed probe does, so never before one. */
+/** When the next failure disables the subscription. Only a failed probe does, so never before one. */
 export function disablesAt(failingSince: Date, openUntil: Date): Date {
   return new Date(Math.max(failingSince.getTime() + FAILING_MS, openUntil.getTime()));
 }
@@ -188,7 +188,7 @@ export const HEALTHY = { failures: 0, failingSince: null, openUntil: null, openi
 /** Pending deliveries count as cancelled from now on; a worker updates their rows later. */
 const CANCELLED = { generation: NEXT, cancelling: true } as const;
 
-/** New values of a subscription that is switched off. @param reason null if its customer did it */
+/** New values of a subscription that is disabled. @param reason null if the customer disabled it */
 export function switchedOff(reason: DisabledReason | null) {
   return {
     enabled: false,
@@ -198,7 +198,7 @@ export function switchedOff(reason: DisabledReason | null) {
   } as const;
 }
 
-/** New values of a subscription that its customer switches on. Verdicts of earlier calls no longer count. */
+/** New values of a subscription that the customer enables. Verdicts of earlier calls no longer count. */
 export const SWITCHED_ON = {
   enabled: true,
   targetVersion: NEXT,
@@ -226,7 +226,7 @@ export const UNPACED = { backlog: true, paceWaits: false } as const;
 
 /**
  * Resuming ends only the pause: a hold or an open circuit stays. The target did not fail during the
- * pause, so the time until it is switched off restarts.
+ * pause, so the time until it is disabled restarts.
  */
 export function resumed({ failingSince }: { failingSince: Date | null }) {
   return { paused: false, ...(failingSince && ({ failingSince: NOW } as const)) } as const;

@@ -120,7 +120,7 @@ describe('Webhook.revisedBy', () => {
     expect(revised(aWebhook(), { payload: null })).toEqual({ payload: null });
   });
 
-  it('cancels pending deliveries when the subscription is switched off', () => {
+  it('cancels pending deliveries when the subscription is disabled', () => {
     expect(revised(aWebhook(), { enabled: false })).toEqual({
       enabled: false,
       disabledReason: null,
@@ -176,7 +176,7 @@ describe('Webhook.revisedBy', () => {
     expect(revised(aWebhook({ enabled: false }), { enabled: false })).toEqual({});
   });
 
-  it('clears the reason and resets the health when the subscription is switched on', () => {
+  it('clears the reason and resets the health when the subscription is enabled', () => {
     const gone = aWebhook({ enabled: false, disabledReason: 'gone', disabledAt: new Date() });
     expect(revised(gone, { enabled: true })).toEqual({
       enabled: true,
@@ -210,13 +210,13 @@ describe('Webhook.health', () => {
     expect(open).toMatchObject({ state: 'open', until, ...losses });
   });
 
-  it('shows until when nothing is sent, and when the subscription is switched off', () => {
+  it('shows until when nothing is sent, and when the subscription is disabled', () => {
     const disablesAt = new Date('2026-11-06T00:00:00Z');
     const health = { state: 'open', since, until, disablesAt };
     expect(aWebhook({ failingSince: since, openUntil: until }).health).toEqual(health);
   });
 
-  it('predicts no switching off before the next probe', () => {
+  it('predicts no disabling before the next probe', () => {
     const openUntil = new Date('2026-11-07T00:00:00Z');
     const { health } = aWebhook({ failingSince: since, openUntil });
     expect(health).toMatchObject({ disablesAt: openUntil });

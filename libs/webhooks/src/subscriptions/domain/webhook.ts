@@ -56,7 +56,7 @@ export type TargetHealth =
   | { state: 'losing'; since?: Date }
   /** Every attempt since `since` has failed. */
   | { state: 'failing'; since: Date }
-  /** Nothing is sent until `until`. If failures continue, it is switched off at `disablesAt`. */
+  /** Nothing is sent until `until`. If failures continue, the subscription is disabled at `disablesAt`. */
   | { state: 'open'; since: Date; until: Date; disablesAt: Date };
 
 /** The pace that holds deliveries back now, if any does, and when the next may be sent, if only time decides. */
@@ -96,7 +96,7 @@ export class Webhook implements SealedTarget {
   /** JSON text of an object, exactly as it was sent. */
   payload!: string | null;
   enabled!: boolean;
-  /** Set when the service, not the customer, switched it off. */
+  /** Set when the service, not the customer, disabled it. */
   disabledReason!: DisabledReason | null;
   disabledAt!: Date | null;
   /** Signs notifications; the secret of a {@link SigningKey}. */

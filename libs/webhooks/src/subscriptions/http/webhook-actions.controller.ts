@@ -12,7 +12,7 @@ import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { WebhooksService } from '../domain/webhooks.service.js';
 
-/** What can be done with a subscription of either level besides changing it, and its key. */
+/** Actions on a subscription of either level, and its key. */
 @Controller('v1/webhooks/:id')
 @ActAsUser()
 export class WebhookActionsController {

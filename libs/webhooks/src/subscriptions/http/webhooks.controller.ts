@@ -34,7 +34,7 @@ import { WebhooksService } from '../domain/webhooks.service.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
 import { type ShownWebhook, WebhookView } from '../webhook.view.js';
 
-/** The addresses of subscriptions: those of the account, and those of one application. */
+/** The paths of subscriptions at account level and of one application. */
 export const ADDRESSES = {
   account: 'v1/webhooks',
   application: 'v1/applications/:applicationId/webhooks',
