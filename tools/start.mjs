@@ -28,8 +28,6 @@ const INSPECTOR_PORTS = { api: 9229, worker: 9230 };
 const isWatching = process.argv.includes('--watch');
 const isInspected = process.argv.includes('--inspect');
 const ACCOUNTS = [['demo'], ['other'], ['switch', '--role', 'platform']];
-const LOGINS =
-  'Accounts: demo (password demo-secret), other (other-secret); the platform: switch (switch-secret).';
 
 /**
  * @typedef {ReturnType<typeof listenAt>} At where the API listens
@@ -211,11 +209,7 @@ async function environment({ host, port, isLoopback }, given, { databaseUrl, red
   // It belongs to a DATABASE_URL, and there is none.
   if (!given.databaseUrl) delete env.MIGRATION_DATABASE_URL;
   // A given database may be shared, and its owner chooses its keys.
-  if (!given.databaseUrl) {
-    env.SECRETS_KEYS = secretsKeys(env.SECRETS_KEYS);
-    // Only on loopback: elsewhere anybody could read the passwords.
-    if (isLoopback) env.CONSOLE_LOGIN_HINT ??= LOGINS;
-  }
+  if (!given.databaseUrl) env.SECRETS_KEYS = secretsKeys(env.SECRETS_KEYS);
   return env;
 }
 
@@ -283,7 +277,7 @@ The console is at ${url}/console/. The API is described at ${url}/docs.
 The logs are in ${join(shownDir, 'logs')}; Ctrl-C stops everything.`);
   if (!given.databaseUrl) {
     console.log(`
-${LOGINS}
+Accounts: demo (password demo-secret), other (other-secret); the platform: switch (switch-secret).
 The tour in README.md uses them.
 `);
     if (!isLoopback) {

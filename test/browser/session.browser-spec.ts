@@ -7,9 +7,7 @@ import { clientOf } from '../support/http.js';
 let installation: ConsoleInstallation;
 
 beforeAll(async () => {
-  installation = await ConsoleInstallation.start({
-    CONSOLE_LOGIN_HINT: 'Ask the <b>platform team</b> for an account.',
-  });
+  installation = await ConsoleInstallation.start();
 });
 afterAll(() => installation.stop());
 afterEach(() => installation.closePages());
@@ -36,11 +34,6 @@ describe('the login', () => {
     await page.getByText('Type your password.').waitFor();
     expect(await page.locator(':focus').getAttribute('name')).toBe('username');
     expect(requests).toEqual([]);
-  });
-
-  it("shows the operator's text", async () => {
-    const page = await installation.open('');
-    await page.getByText('Ask the <b>platform team</b> for an account.').waitFor();
   });
 
   it('tells how long to wait after too many failures', async () => {

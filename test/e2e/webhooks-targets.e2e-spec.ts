@@ -20,7 +20,6 @@ beforeAll(async () => {
     DATABASE_URL: demo.database.url,
     DELIVERY_ALLOWED_NETWORKS: '10.0.0.0/8,127.0.0.0/8',
     DELIVERY_DENIED_NETWORKS: '10.9.0.0/16,9.255.0.0/16,2003::/16',
-    DELIVERY_ALLOWED_PORTS: '25',
   });
   lenient = clientOf(lenientApi.url, demo.auth);
 });
@@ -95,7 +94,7 @@ describe('a target', () => {
     }
   });
 
-  it('at the port of another service is not allowed unless the port is', async () => {
+  it('at the port of another service is not allowed', async () => {
     for (const targetUrl of ['http://target.example:25/', 'https://target.example:587/']) {
       const path = await demo.aSubscription();
       const created = await demo.client.post('/v1/webhooks', { ...minimalSubscription, targetUrl });
@@ -104,20 +103,17 @@ describe('a target', () => {
         'targetUrl not_allowed',
       ]);
     }
-    const targetUrl = 'http://target.example:25/';
-    expect((await lenient.put(await demo.aSubscription(), { targetUrl })).status).toBe(200);
-    const answer = await lenient.post('/v1/webhooks', { ...minimalSubscription, targetUrl });
-    expect(answer.status).toBe(200);
   });
 
   it.each([
     ['network', 'http://10.1.2.3/', 'http://10.1.2.4/'],
     ['port', 'http://target.example:25/x', 'http://target.example:25/y'],
   ])(
-    'that is stored may be sent back after its %s was removed from the configuration',
+    'that is stored may be sent back when its %s is no longer allowed',
     async (_what, stored, other) => {
       const path = await demo.aSubscription();
-      expect((await lenient.put(path, { targetUrl: stored })).status).toBe(200);
+      const id = path.split('/').at(-1);
+      await demo.database.query('UPDATE webhooks SET target_url = $1 WHERE id = $2', [stored, id]);
       const subscription = await demo.shown(path);
       expect((await demo.client.put(path, { ...subscription, enabled: false })).status).toBe(200);
       const changed = await demo.client.put(path, { ...subscription, targetUrl: other });

@@ -7,22 +7,19 @@ import { request } from '../support/http.js';
 import { apiInProcess, type InProcess } from '../support/in-process.js';
 
 const BUILT = fileURLToPath(new URL('../../dist/apps/console/', import.meta.url));
-const HINT = '"><script>1</script> & $& ask us';
 const MOST_SCRIPT = 120 * 1_024;
 
 let database: TestDatabase;
 let api: InProcess;
 let without: InProcess;
-let hinting: InProcess;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   api = await apiInProcess({ DATABASE_URL: database.url });
   without = await apiInProcess({ DATABASE_URL: database.url, CONSOLE: 'false' });
-  hinting = await apiInProcess({ DATABASE_URL: database.url, CONSOLE_LOGIN_HINT: HINT });
 });
 afterAll(async () => {
-  await Promise.all([api.stop(), without.stop(), hinting.stop()]);
+  await Promise.all([api.stop(), without.stop()]);
   await database.drop();
 });
 
@@ -89,14 +86,6 @@ describe('the console', () => {
     '/consoles',
   ])('has nothing at %s', async (path) => {
     expect((await get(path)).status).toBe(404);
-  });
-
-  it('has the hint of CONSOLE_LOGIN_HINT for its login, as text', async () => {
-    const { text } = await request('GET', `${hinting.url}/console/`, {});
-    expect(text).toContain(
-      '<meta name="login-hint" content="&quot;>&lt;script>1&lt;/script> &amp; $&amp; ask us"',
-    );
-    expect((await get('/console/')).text).toContain('<meta name="login-hint" content=""');
   });
 
   it('is switched off by CONSOLE=false, and / leads to the description then', async () => {

@@ -56,10 +56,7 @@ beforeAll(async () => {
        FOR EACH ROW WHEN (${what}) EXECUTE FUNCTION leave_out()`,
     );
   }
-  api = await apiInProcess({
-    DATABASE_URL: database.url,
-    CONSOLE_LOGIN_HINT: 'Accounts are given by the platform team: platform@acme.example',
-  });
+  api = await apiInProcess({ DATABASE_URL: database.url });
   browser = await startBrowser();
   const idOf = async (table: string, condition: string) =>
     (await database.query<{ id: string }>(`SELECT id FROM ${table} WHERE ${condition} LIMIT 1`))[0]!

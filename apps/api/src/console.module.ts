@@ -15,7 +15,6 @@ const POLICY =
   "connect-src 'self'; " +
   "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'";
-const NO_HINT = '<meta name="login-hint" content=""';
 const HOME = '/console/';
 /** More nested addresses are unknown. The console's router uses up to three segments. */
 const MAX_DEPTH = 10;
@@ -29,9 +28,7 @@ export class ConsoleModule implements NestModule {
   private readonly files: BuiltFiles | undefined;
 
   constructor(@Inject(CONFIG) config: Config) {
-    this.files = config.CONSOLE
-      ? BuiltFiles.read('console', (page) => withLoginHint(page, config.CONSOLE_LOGIN_HINT))
-      : undefined;
+    this.files = config.CONSOLE ? BuiltFiles.read('console') : undefined;
   }
 
   configure(consumer: MiddlewareConsumer): void {
@@ -57,10 +54,4 @@ export class ConsoleModule implements NestModule {
       files.answerPage('index.html', { root, policy: POLICY }, response);
     });
   }
-}
-
-/** Inserts the operator's public text for the login page. */
-function withLoginHint(page: string, hint: string): string {
-  const escaped = hint.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
-  return page.replace(NO_HINT, () => NO_HINT.replace('""', () => `"${escaped}"`));
 }

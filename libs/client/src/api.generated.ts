@@ -1766,7 +1766,7 @@ export interface components {
              */
             signature?: components["schemas"]["Signature"];
             /**
-             * @description The URL that notifications are posted to. User information in it is sent as Basic authentication. It must have its user information instead of ***, which masks it in responses. It must not have a port below 1024 other than 80, 443 and those that this installation allows. It must not name an address that is not public. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without whitespace. Must not have a fragment.
+             * @description The URL that notifications are posted to. User information in it is sent as Basic authentication. It must have its user information instead of ***, which masks it in responses. It must not have a port below 1024 other than 80 and 443. It must not name an address that is not public. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without whitespace. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;

@@ -31,10 +31,9 @@ const EMBEDDING = (
 export class OutboundPolicy {
   constructor(@Inject(CONFIG) private readonly config: Config) {}
 
-  /** Whether a port may be called: 80, 443, 1024 and above, and `DELIVERY_ALLOWED_PORTS`. */
+  /** Whether a port may be called: 80, 443, 1024 and above. */
   allowsPort(port: number): boolean {
-    const { DELIVERY_ALLOWED_PORTS: allowed } = this.config;
-    return port >= FIRST_FREE_PORT || WEB_PORTS.includes(port) || allowed.includes(port);
+    return port >= FIRST_FREE_PORT || WEB_PORTS.includes(port);
   }
 
   /**

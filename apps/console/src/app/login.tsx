@@ -10,9 +10,6 @@ import { faultsOf, sentenceOf } from './api.js';
 import { loadOverview } from './pages.js';
 import { forgetData, logIn, LoginError } from './session.js';
 
-/** The operator's text on the login page, for example whom to ask for an account. */
-const HINT = document.querySelector<HTMLMetaElement>('meta[name=login-hint]')?.content;
-
 const MISSING = { username: 'Type your username.', password: 'Type your password.' };
 
 /** The login. It keeps the address, so that the user returns to the same page. */
@@ -74,7 +71,6 @@ export function LoginPage({ expired }: { expired: boolean }) {
           </button>
         </form>
       </div>
-      {HINT && <p className="login-hint">{HINT}</p>}
     </main>
   );
 }

@@ -92,10 +92,6 @@ export const networks = blocks.transform((given, context): Network[] => {
   return given;
 });
 
-export const ports = list('ports from 1 to 1023', (item): number | undefined =>
-  /^[1-9]\d{0,3}$/.test(item) && Number(item) < 1_024 ? Number(item) : undefined,
-);
-
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MAX_DELAY_MS = 7 * UNIT_MS.d;
 

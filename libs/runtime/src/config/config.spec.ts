@@ -74,7 +74,6 @@ describe('readConfig', () => {
       MAX_CONNECTIONS: 4_000,
       DELIVERY_ALLOWED_NETWORKS: [],
       DELIVERY_DENIED_NETWORKS: [],
-      DELIVERY_ALLOWED_PORTS: [],
       DELIVERY_TIMEOUT_MS: 15_000,
       DELIVERY_CONCURRENCY: 50,
       WORKER_CONCURRENCY: 400,
@@ -237,7 +236,6 @@ describe('readConfig', () => {
     ['CORS_ORIGINS', 'https://app.example.com,SECRET'],
     ['DELIVERY_ALLOWED_NETWORKS', '10.0.0.256/SECRET'],
     ['DELIVERY_DENIED_NETWORKS', 'SECRET'],
-    ['DELIVERY_ALLOWED_PORTS', '25,SECRET'],
     ['DATABASE_URL', 'postgres://user:pass@SECRET/word@host/name'],
     ['REDIS_URL', 'redis://user:pass@SECRET/word@host'],
     ['REDIS_URL', 'redis://user:%SECRET@host'],
@@ -348,20 +346,6 @@ describe('readConfig', () => {
       { numRuns: 2_000 },
     );
   });
-
-  it('reads DELIVERY_ALLOWED_PORTS', () => {
-    const { DELIVERY_ALLOWED_PORTS: ports } = read({ DELIVERY_ALLOWED_PORTS: '25, 587,,1,1023' });
-    expect(ports).toEqual([25, 587, 1, 1_023]);
-  });
-
-  it.each(['0', '1024', '8443', '-25', '25-30', '025', '2.5', '25;26', '65561', 'http'])(
-    'refuses the list of ports %j',
-    (text) => {
-      expect(faultOf({ DELIVERY_ALLOWED_PORTS: text })).toBe(
-        'configuration: DELIVERY_ALLOWED_PORTS: must be a comma-separated list of ports from 1 to 1023',
-      );
-    },
-  );
 
   it('reads a list of origins', () => {
     const list = ' https://app.example.com,http://localhost:5173 ,,https://[::1]:8443';
@@ -481,7 +465,7 @@ describe('readConfig', () => {
     /** Settings of which any text is a value. */
     const TEXTS = [
       ...['DATABASE_API_ROLE', 'DATABASE_WORKER_ROLE', 'REDIS_PASSWORD', 'REDIS_SENTINEL_PASSWORD'],
-      ...['HOST', 'CONSOLE_LOGIN_HINT', 'NODE_ENV'],
+      ...['HOST', 'NODE_ENV'],
     ];
 
     it.each(['api', 'worker', 'cli'] as const)('are those that it reads: %s', (program) => {

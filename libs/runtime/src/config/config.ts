@@ -12,7 +12,6 @@ import {
   oneOf,
   onOff,
   origins,
-  ports,
   postgresUrl,
   processes,
   type Program,
@@ -94,12 +93,6 @@ const schema = z.object({
     .describe('origins of web pages that may call the API, comma-separated')
     .meta(SERVERS),
   CONSOLE: onOff.prefault('true').describe('`false`: no console at `/console`').meta(API),
-  CONSOLE_LOGIN_HINT: z
-    .string()
-    .max(1_000, 'must have at most 1000 characters')
-    .default('')
-    .describe("text below the console's login, which everybody can read")
-    .meta(API),
   MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10)
     .describe('size limit of a request body')
     .meta(API),
@@ -127,9 +120,6 @@ const schema = z.object({
     .meta(SERVERS),
   DELIVERY_DENIED_NETWORKS: networks
     .describe('CIDR list of networks that targets must not be in, even if allowed')
-    .meta(SERVERS),
-  DELIVERY_ALLOWED_PORTS: ports
-    .describe('list of ports below 1024 that targets may have, besides 80 and 443')
     .meta(SERVERS),
   DELIVERY_PROXY_URL: proxyUrl
     .optional()

@@ -66,14 +66,6 @@ describe('hasTargetPort', () => {
       expect(hasTargetPort(url, NOTHING_CONFIGURED)).toBe(false);
     },
   );
-
-  it('allows configured ports in addition', () => {
-    const mail = policy({ DELIVERY_ALLOWED_PORTS: '25,587' });
-    expect(hasTargetPort('http://h:25', mail)).toBe(true);
-    expect(hasTargetPort('http://h:587', mail)).toBe(true);
-    expect(hasTargetPort('http://h:80', mail)).toBe(true);
-    expect(hasTargetPort('http://h:26', mail)).toBe(false);
-  });
 });
 
 describe('hasTargetHost', () => {

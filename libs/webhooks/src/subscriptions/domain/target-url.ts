@@ -9,8 +9,7 @@ export abstract class TargetPolicy {
 }
 
 /** The fault of a target whose port belongs to another service. */
-export const RESERVED_PORT =
-  'must not have a port below 1024 other than 80, 443 and those that this installation allows';
+export const RESERVED_PORT = 'must not have a port below 1024 other than 80 and 443';
 /** The fault of a target whose address is not public. */
 export const PRIVATE_TARGET = 'must not name an address that is not public';
 /** The fault of a masked target URL that is not the stored one. */

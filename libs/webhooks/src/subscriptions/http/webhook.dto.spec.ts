@@ -5,7 +5,6 @@ import type { Config } from '#libs/runtime';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
 
 const CONFIG = {
-  DELIVERY_ALLOWED_PORTS: [8],
   DELIVERY_ALLOWED_NETWORKS: [],
   DELIVERY_DENIED_NETWORKS: [],
   DELIVERY_CONCURRENCY: 50,
