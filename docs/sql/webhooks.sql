@@ -794,10 +794,10 @@ WITH alone AS MATERIALIZED (
 old AS MATERIALIZED (
   SELECT id FROM deliveries
   WHERE (SELECT mine FROM alone) AND id >= $1::uuid AND id < $2::uuid
-    AND state = 'pending' AND id < least_uuid(now() - $3::integer * interval '24 hours')
+    AND state = 'pending' AND id < least_uuid(now() - retention_days() * interval '24 hours')
     AND (claimed_until IS NULL OR claimed_until <= now())
   -- The order of the index on pending rows.
-  ORDER BY webhook_id, next_attempt_at LIMIT $4::integer
+  ORDER BY webhook_id, next_attempt_at LIMIT $3::integer
   FOR UPDATE SKIP LOCKED
 ),
 expired AS (
@@ -896,22 +896,22 @@ FROM webhooks WHERE id = $1 AND deleted_at IS NULL;
 
 -- FORGET_COUNTS
 DELETE FROM attempt_counts WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM attempt_counts WHERE at < now() - $1::integer * interval '24 hours'
-  ORDER BY at LIMIT $2::integer FOR UPDATE SKIP LOCKED
+  SELECT ctid FROM attempt_counts WHERE at < now() - retention_days() * interval '24 hours'
+  ORDER BY at LIMIT $1::integer FOR UPDATE SKIP LOCKED
 ))
 RETURNING 1;
 
 -- FORGET_LOADS
 DELETE FROM account_loads WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM account_loads WHERE at < now() - $1::integer * interval '24 hours'
-  ORDER BY at LIMIT $2::integer FOR UPDATE SKIP LOCKED
+  SELECT ctid FROM account_loads WHERE at < now() - retention_days() * interval '24 hours'
+  ORDER BY at LIMIT $1::integer FOR UPDATE SKIP LOCKED
 ))
 RETURNING 1;
 
 -- FORGET_LOSSES
 DELETE FROM webhook_losses WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM webhook_losses WHERE at < now() - $1::integer * interval '24 hours'
-  ORDER BY at LIMIT $2::integer FOR UPDATE SKIP LOCKED
+  SELECT ctid FROM webhook_losses WHERE at < now() - 2 * interval '24 hours'
+  ORDER BY at LIMIT $1::integer FOR UPDATE SKIP LOCKED
 ))
 RETURNING 1;
 
@@ -923,20 +923,20 @@ DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(
 
 -- FORGET_RECOVERIES
 DELETE FROM recoveries WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM recoveries WHERE visited_at < now() - $1::integer * interval '24 hours'
-  ORDER BY visited_at LIMIT $2::integer FOR UPDATE SKIP LOCKED
+  SELECT ctid FROM recoveries WHERE visited_at < now() - retention_days() * interval '24 hours'
+  ORDER BY visited_at LIMIT $1::integer FOR UPDATE SKIP LOCKED
 ))
 RETURNING 1;
 
 -- FORGET_REPLAYS
 DELETE FROM replays WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM replays WHERE completed_at < now() - $1::integer * interval '24 hours'
-  ORDER BY completed_at LIMIT $2::integer FOR UPDATE SKIP LOCKED
+  SELECT ctid FROM replays WHERE completed_at < now() - retention_days() * interval '24 hours'
+  ORDER BY completed_at LIMIT $1::integer FOR UPDATE SKIP LOCKED
 ))
 RETURNING 1;
 
 -- FORGET_WEBHOOKS, prepared as webhooks.forget
-SELECT forget_webhooks($1::integer, $2::integer) AS count;
+SELECT forget_webhooks(retention_days(), $1::integer) AS count;
 
 -- FREE_KEYS
 WITH alone AS MATERIALIZED (
@@ -954,13 +954,6 @@ freed AS (
 )
 SELECT mine, (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last FROM alone;
 
--- HALF_DETACHED
-SELECT part.relname AS name 
-FROM pg_inherits i
-JOIN pg_class part ON part.oid = i.inhrelid
-JOIN pg_class parent ON parent.oid = i.inhparent
-WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass) AND i.inhdetachpending;
-
 -- HAVE_EARLIER(…), prepared as pending.have-earlier.20454
 SELECT w.id FROM unnest((SELECT $1::bigint[])) AS w(id) CROSS JOIN LATERAL (
   SELECT FROM deliveries WHERE webhook_id = w.id AND state = 'pending' AND (NOT immediate OR resumes_at IS NOT NULL) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
@@ -974,7 +967,7 @@ SELECT coalesce((
   ), false) AS "isHolding";
 
 -- KEPT_DAYS, prepared as retention.days
-SELECT greatest($1::integer, retention_days()) AS days;
+SELECT retention_days() AS days;
 
 -- LIST_ATTEMPTS
 SELECT delivery_id AS "deliveryId", number, at, duration_ms AS "durationMs", status, error, address,
@@ -1196,15 +1189,15 @@ FROM step s JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1
 SELECT parent, name, day, least_uuid(midnight) AS "firstId",
   least_uuid(midnight + interval '24 hours') AS "endId"
 FROM (
-  SELECT parent.relname AS parent, part.relname AS name, right(part.relname, 8) AS day 
-FROM pg_inherits i
-JOIN pg_class part ON part.oid = i.inhrelid
-JOIN pg_class parent ON parent.oid = i.inhparent
-WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
+  SELECT parent.relname AS parent, part.relname AS name, right(part.relname, 8) AS day
+  FROM pg_inherits i
+  JOIN pg_class part ON part.oid = i.inhrelid
+  JOIN pg_class parent ON parent.oid = i.inhparent
+  WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
     AND NOT i.inhdetachpending AND part.relname ~ ('^' || parent.relname || '_[0-9]{8}$')
 ) p
 CROSS JOIN LATERAL (SELECT to_date(day, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' AS midnight) m
-WHERE day <= to_char((now() AT TIME ZONE 'UTC')::date - $1::integer, 'YYYYMMDD')
+WHERE day <= to_char((now() AT TIME ZONE 'UTC')::date - retention_days() - $1::integer, 'YYYYMMDD')
 ORDER BY day, array_position(ARRAY['deliveries', 'attempts', 'events']::name[], parent);
 
 -- OWNS_APPLICATION, prepared as replays.owns_application

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '#libs/kernel';
 import { codeOf } from './database/database-errors.js';
-import { Database } from './database/database.js';
 import { prepared, statement } from './database/statement.js';
 import { TypeOrmTransactions } from './database/typeorm-transactions.js';
 
@@ -41,6 +40,7 @@ export const STORE_HREF = statement<{ accountId: string; key: string; href: stri
   'UPDATE idempotency_keys SET href = @href WHERE account_id = @accountId AND key = @key',
 );
 
+/** @returns as many rows as were deleted */
 export const DELETE_EXPIRED_KEYS = prepared<{ limit: number }>(
   'idempotency-keys.delete-expired',
   `
@@ -93,10 +93,7 @@ export interface KeyedRequest {
  */
 @Injectable()
 export class IdempotencyKeys {
-  constructor(
-    private readonly transactions: TypeOrmTransactions,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly transactions: TypeOrmTransactions) {}
 
   /**
    * @param make creates the resource, with {@link Transactions}, and returns its address
@@ -115,11 +112,6 @@ export class IdempotencyKeys {
       await this.transactions.query(STORE_HREF, { accountId, key, href });
       return { href, repeated: false };
     });
-  }
-
-  /** Deletes up to `limit` expired keys. @returns how many were deleted */
-  async deleteExpired(limit: number): Promise<number> {
-    return (await this.database.run(DELETE_EXPIRED_KEYS, { limit })).length;
   }
 
   private async claim({ accountId, key, fingerprint }: KeyedRequest): Promise<string | null> {

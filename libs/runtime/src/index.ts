@@ -47,6 +47,7 @@ export { textArray } from './database/text-array.js';
 export { TypeOrmTransactions } from './database/typeorm-transactions.js';
 export { HostResources, keptConnections, warnOfFewFiles } from './host-resources.js';
 export {
+  DELETE_EXPIRED_KEYS,
   IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,
   IdempotencyKeys,

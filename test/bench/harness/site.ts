@@ -80,8 +80,8 @@ export class Site {
     return new Site(dir, root, programs, postgres, redis, await Receiver.start(programs));
   }
 
-  /** A new database, migrated, with the platform's user. */
-  async database(name: string): Promise<Database> {
+  /** A new database, migrated, with the platform's user. @param settings of `migrate` */
+  async database(name: string, settings: Environment = {}): Promise<Database> {
     await this.postgres.query(`CREATE DATABASE ${name}`);
     const database = {
       name,
@@ -94,6 +94,7 @@ export class Site {
       DATABASE_URL: this.urlOf(this.postgres.url, name),
       DATABASE_API_ROLE: this.postgres.urlOf('api').username,
       DATABASE_WORKER_ROLE: this.postgres.urlOf('worker').username,
+      ...settings,
     };
     const cli = (args: string[], input = '') =>
       this.programs.run('setup', process.execPath, [CLI, ...args], { cwd: this.root, env, input });

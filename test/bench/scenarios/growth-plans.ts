@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Environment } from '../../support/environment.js';
 import type { Database } from '../harness/database.js';
 import type { Account, Deployment } from '../harness/deployment.js';
 import { makeDays } from '../harness/filling.js';
@@ -40,7 +39,6 @@ const EXACT: Record<string, string> = {
 export async function faultsOfStatements(
   site: Site,
   database: Database,
-  environment: Environment,
   { busiest, builder }: { busiest: Account; builder: Account },
 ): Promise<string[]> {
   await makeDays(database.pool, TOO_OLD);
@@ -53,7 +51,7 @@ export async function faultsOfStatements(
       );
     }
   }
-  const deployment = await site.deploy(database, { environment });
+  const deployment = await site.deploy(database);
   await fail(deployment);
   const refused = await tour(deployment, busiest, builder);
   await sleep(BACKGROUND_MS);

@@ -21,7 +21,7 @@ const READ_SECONDS = 0.4;
 const OVERVIEW_MS = 2_100;
 const OVERVIEW = '/v1/overview';
 /** Long enough to retain everything that is stored. */
-const ENVIRONMENT = { RETENTION_DAYS: '1100' };
+const KEEPS_ALL = { RETENTION_DAYS: '1100' };
 
 /** A database with stored data. */
 interface Grown {
@@ -60,7 +60,7 @@ export const growth: Scenario = {
     ];
     await small.deployment.end();
     await large.deployment.end();
-    const faults = await faultsOfStatements(site, large.database, ENVIRONMENT, large);
+    const faults = await faultsOfStatements(site, large.database, large);
     if (faults.length === 0) return rows;
     console.error(tableOf(rows.map((row) => resultOf('growth', row))));
     throw new Error(`${String(faults.length)} faults\n  ${faults.join('\n  ')}`);
@@ -68,9 +68,9 @@ export const growth: Scenario = {
 };
 
 async function grown(site: Site, name: string, size: typeof LARGE): Promise<Grown> {
-  const database = await site.database(name);
+  const database = await site.database(name, KEEPS_ALL);
   await makePartitions(database, size.days);
-  const deployment = await site.deploy(database, { environment: ENVIRONMENT });
+  const deployment = await site.deploy(database);
   const accounts = await deployment.accounts(ACCOUNTS);
   const [busiest, builder] = accounts as [Account, Account];
   await fill(database, accounts, { ...size, state: 'succeeded' });

@@ -140,9 +140,9 @@ const schema = z.object({
   QUEUE_SHARDS: wholeNumber(1, 64, 1)
     .describe('number of Bull queues; the same in every process')
     .meta(SERVERS),
-  RETENTION_DAYS: wholeNumber(1, 3_650, 30).describe(
-    "how long events, their deliveries and producers' ids are kept; `migrate` needs it, too",
-  ),
+  RETENTION_DAYS: wholeNumber(1, 3_650, 30)
+    .describe("for `migrate`: how long events, their deliveries and producers' ids are kept")
+    .meta(CLI),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl
     .optional()
     .describe(

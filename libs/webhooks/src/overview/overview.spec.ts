@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Config, Database, Processes } from '#libs/runtime';
+import type { Database, Processes } from '#libs/runtime';
 import type { BullDeliveryQueue } from '../queue/bull-delivery.queue.js';
 import { Overview, SharedRead } from './overview.js';
 import { LIST_PARTITION_SIZES } from './overview.statements.js';
@@ -20,7 +20,6 @@ beforeEach(() => {
     { run } as unknown as Database,
     { list } as unknown as Processes,
     { jobsByShard: () => Promise.resolve([]) } as unknown as BullDeliveryQueue,
-    { RETENTION_DAYS: 30 } as Config,
   );
 });
 afterEach(() => {

@@ -1,18 +1,11 @@
-import { Inject, Injectable } from '@nestjs/common';
-import {
-  CONFIG,
-  type Config,
-  Database,
-  type Process,
-  Processes,
-  withoutNulls,
-} from '#libs/runtime';
+import { Injectable } from '@nestjs/common';
+import { Database, type Process, Processes, withoutNulls } from '#libs/runtime';
 import { BullDeliveryQueue } from '../queue/bull-delivery.queue.js';
 import { countPending, OLDEST_DUE } from '../sending/due-deliveries.statements.js';
 import { LIST_LOSING } from '../subscriptions/recent-losses.js';
 import { DAY_MS } from '../partitions/partition-days.js';
 import { daysWithPending } from '../sending/pending-days.js';
-import { DAYS_BEYOND, daysKept } from '../retention/retention.statements.js';
+import { DAYS_BEYOND, KEPT_DAYS } from '../retention/retention.statements.js';
 import {
   countExpiredClaims,
   countWaitingOf,
@@ -77,7 +70,6 @@ export class Overview {
     private readonly database: Database,
     private readonly processes: Processes,
     private readonly queue: BullDeliveryQueue,
-    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** At most a few seconds old, unless it says otherwise. */
@@ -145,7 +137,7 @@ export class Overview {
   }
 
   private async retention(partitions: readonly PartitionSizes[]) {
-    const days = await daysKept(this.database.run, this.config.RETENTION_DAYS);
+    const [{ days } = { days: 0 }] = await this.database.run(KEPT_DAYS);
     const nextDay = partitions.at(-1)?.day;
     if (nextDay === undefined) return { days };
     const nextMs = Date.parse(nextDay) + (days + DAYS_BEYOND) * DAY_MS;

@@ -1,4 +1,4 @@
-import { type NoValues, prepared, type Run, statement } from '#libs/runtime';
+import { type NoValues, prepared, statement } from '#libs/runtime';
 import { countLosses } from '../statistics/delivery-results.js';
 
 /**
@@ -30,11 +30,14 @@ export interface PartitionRow {
   endId: string;
 }
 
+/** The days since which data is kept: `RETENTION_DAYS` of the last `migrate` (schema/functions.ts). */
+const DAYS = 'retention_days()';
+
 /** Deletes rows that are older than some days. @returns as many rows as were deleted */
-function forgetting(table: string, at: string) {
-  return statement<{ days: number; limit: number }>(`
+function forgetting(table: string, at: string, days = DAYS) {
+  return statement<{ limit: number }>(`
 DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM ${table} WHERE ${at} < now() - @days::integer * interval '24 hours'
+  SELECT ctid FROM ${table} WHERE ${at} < now() - ${days} * interval '24 hours'
   ORDER BY ${at} LIMIT @limit::integer FOR UPDATE SKIP LOCKED
 ))
 RETURNING 1`);
@@ -45,19 +48,14 @@ export const FORGET_REPLAYS = forgetting('replays', 'completed_at');
 export const FORGET_RECOVERIES = forgetting('recoveries', 'visited_at');
 export const FORGET_COUNTS = forgetting('attempt_counts', 'at');
 export const FORGET_LOADS = forgetting('account_loads', 'at');
-export const FORGET_LOSSES = forgetting('webhook_losses', 'at');
+/** Health looks back for a day. */
+export const FORGET_LOSSES = forgetting('webhook_losses', 'at', '2');
 
 /** Deletes subscriptions that were deleted before the oldest kept delivery was created. */
-export const FORGET_WEBHOOKS = prepared<{ days: number; limit: number }, { count: number }>(
+export const FORGET_WEBHOOKS = prepared<{ limit: number }, { count: number }>(
   'webhooks.forget',
-  'SELECT forget_webhooks(@days::integer, @limit::integer) AS count',
+  `SELECT forget_webhooks(${DAYS}, @limit::integer) AS count`,
 );
-
-const PARTITIONS = `
-FROM pg_inherits i
-JOIN pg_class part ON part.oid = i.inhrelid
-JOIN pg_class parent ON parent.oid = i.inhparent
-WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)`;
 
 /**
  * Days beyond the retention before a day's partitions are dropped: one for the day to end, and one for its deliveries
@@ -65,37 +63,30 @@ WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::re
  */
 export const DAYS_BEYOND = 2;
 
-/** How many days data is kept: the worker's setting, or the last `migrate`'s if higher. */
-export async function daysKept(run: Run, configured: number): Promise<number> {
-  const [row] = await run(KEPT_DAYS, { configured });
-  return row?.days ?? configured;
-}
-
-export const KEPT_DAYS = prepared<{ configured: number }, { days: number }>(
+export const KEPT_DAYS = prepared<NoValues, { days: number }>(
   'retention.days',
-  'SELECT greatest(@configured::integer, retention_days()) AS days',
+  `SELECT ${DAYS} AS days`,
 );
 
 /**
- * Partitions of days that began at least `days` ago, oldest first. Within a day, deliveries go before
+ * Partitions of days that began before the retention and `beyond` more days, oldest first. Within a day, deliveries go before
  * attempts, so that no attempt is recorded without a partition for it. Events go last, because
  * deliveries show data of their event.
  */
-export const OLD_PARTITIONS = statement<{ days: number }, PartitionRow>(`
+export const OLD_PARTITIONS = statement<{ beyond: number }, PartitionRow>(`
 SELECT parent, name, day, least_uuid(midnight) AS "firstId",
   least_uuid(midnight + interval '24 hours') AS "endId"
 FROM (
-  SELECT parent.relname AS parent, part.relname AS name, right(part.relname, 8) AS day ${PARTITIONS}
+  SELECT parent.relname AS parent, part.relname AS name, right(part.relname, 8) AS day
+  FROM pg_inherits i
+  JOIN pg_class part ON part.oid = i.inhrelid
+  JOIN pg_class parent ON parent.oid = i.inhparent
+  WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
     AND NOT i.inhdetachpending AND part.relname ~ ('^' || parent.relname || '_[0-9]{8}$')
 ) p
 CROSS JOIN LATERAL (SELECT to_date(day, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' AS midnight) m
-WHERE day <= to_char((now() AT TIME ZONE 'UTC')::date - @days::integer, 'YYYYMMDD')
+WHERE day <= to_char((now() AT TIME ZONE 'UTC')::date - ${DAYS} - @beyond::integer, 'YYYYMMDD')
 ORDER BY day, array_position(ARRAY['deliveries', 'attempts', 'events']::name[], parent)`);
-
-/** Partitions whose detaching was interrupted. */
-export const HALF_DETACHED = statement<NoValues, { name: string }>(
-  `SELECT part.relname AS name ${PARTITIONS} AND i.inhdetachpending`,
-);
 
 /** Bounds of a partition's ids. */
 interface Bounds {
@@ -104,19 +95,16 @@ interface Bounds {
 }
 
 /**
- * Expires unfinished deliveries of a partition that are older than `days`. Leased ones are skipped, so
- * that their outcome can be recorded.
+ * Expires unfinished deliveries of a partition that are too old. Leased ones are skipped, so that their outcome can be
+ * recorded.
  * @returns how many
  */
-export const EXPIRE = statement<
-  Bounds & { days: number; limit: number },
-  RemovalRow & { count: number }
->(`
+export const EXPIRE = statement<Bounds & { limit: number }, RemovalRow & { count: number }>(`
 ${ALONE},
 old AS MATERIALIZED (
   SELECT id FROM deliveries
   WHERE (SELECT mine FROM alone) AND id >= @firstId::uuid AND id < @endId::uuid
-    AND state = 'pending' AND id < least_uuid(now() - @days::integer * interval '24 hours')
+    AND state = 'pending' AND id < least_uuid(now() - ${DAYS} * interval '24 hours')
     AND (claimed_until IS NULL OR claimed_until <= now())
   -- The order of the index on pending rows.
   ORDER BY webhook_id, next_attempt_at LIMIT @limit::integer
@@ -158,7 +146,7 @@ freed AS (
 )
 SELECT mine, (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last FROM alone`);
 
-/** Detaches a partition, or finishes an interrupted detaching. Does nothing if another worker was faster. */
+/** Detaches a partition. Does nothing if another worker was faster. */
 export const DETACH = statement<{ name: string }, RemovalRow>(`${ALONE}
 SELECT mine, done FROM alone LEFT JOIN LATERAL (
   SELECT detach_partition(@name)::text AS done

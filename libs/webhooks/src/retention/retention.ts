@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   BackgroundTasks,
-  CONFIG,
-  type Config,
   Database,
-  IdempotencyKeys,
-  Log,
+  DELETE_EXPIRED_KEYS,
   type Given,
   type Statement,
 } from '#libs/runtime';
 import { DeliveryMetrics } from '../sending/delivery-metrics.js';
 import {
   DAYS_BEYOND,
-  daysKept,
   DETACH,
   DETACHED,
   DROP,
@@ -26,7 +22,6 @@ import {
   FORGET_REPLAYS,
   FORGET_WEBHOOKS,
   FREE_KEYS,
-  HALF_DETACHED,
   OLD_PARTITIONS,
   type PartitionRow,
   type RemovalRow,
@@ -34,21 +29,22 @@ import {
 
 const OPTIONS = { everyMs: 300_000 };
 const BATCH = 1_000;
-/** Health looks back for a day. */
-const DAYS_OF_LOSSES = 2;
+const FORGETTING = [
+  ...[DELETE_EXPIRED_KEYS, FORGET_REPLAYS, FORGET_RECOVERIES],
+  ...[FORGET_COUNTS, FORGET_LOADS, FORGET_LOSSES],
+];
 
 /** Another worker is removing data at the moment and does all the work. */
 class OtherWorkerError extends Error {}
 
 /**
- * Removes data older than `RETENTION_DAYS`, subscriptions deleted before that, and idempotency keys that
- * are no longer valid. Deliveries unfinished by then expire. A day later, the partitions of their day are
+ * Removes data older than `RETENTION_DAYS` of the last `migrate`, subscriptions deleted before that, and idempotency
+ * keys that are no longer valid. Deliveries unfinished by then expire. A day later, the partitions of their day are
  * dropped, and the keys of its events are deleted. Runs in every worker. Each step determines what is left
  * to do, so a worker that finds another one at work leaves everything to it.
  */
 @Injectable()
 export class Retention {
-  private warned = false;
   /** Tables that were already detached when this worker's last run ended. */
   private seenDetached = new Set<string>();
   private signal: AbortSignal | undefined;
@@ -56,10 +52,7 @@ export class Retention {
   constructor(
     tasks: BackgroundTasks,
     private readonly database: Database,
-    private readonly idempotencyKeys: IdempotencyKeys,
     private readonly metrics: DeliveryMetrics,
-    private readonly log: Log,
-    @Inject(CONFIG) private readonly config: Config,
   ) {
     tasks.add('retention', OPTIONS, (signal) => this.run(signal));
   }
@@ -74,48 +67,28 @@ export class Retention {
   }
 
   private async removeAll(): Promise<void> {
-    const days = await this.days();
-    for (const partition of await this.partitions(days)) {
-      if (partition.parent === 'deliveries') await this.expire(partition, days);
+    for (const partition of await this.partitions(0)) {
+      if (partition.parent === 'deliveries') await this.expire(partition);
     }
-    await this.inBatches(async () => (await this.idempotencyKeys.deleteExpired(BATCH)) === BATCH);
-    for (const one of [FORGET_REPLAYS, FORGET_RECOVERIES, FORGET_COUNTS, FORGET_LOADS]) {
-      await this.forget(one, days);
+    for (const one of FORGETTING) {
+      await this.inBatches(async () => {
+        return (await this.database.run(one, { limit: BATCH })).length === BATCH;
+      });
     }
-    await this.forget(FORGET_LOSSES, DAYS_OF_LOSSES);
     // Statements that still saw the partition before it was detached have ended by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
     for (const name of gone) await this.remove(DROP, { name });
-    await this.detachOld(days);
+    await this.detachOld();
     this.seenDetached = new Set(await this.detached());
     // After the deliveries, because they could still be shown.
     await this.inBatches(async () => {
-      const [row] = await this.database.run(FORGET_WEBHOOKS, { days, limit: BATCH });
+      const [row] = await this.database.run(FORGET_WEBHOOKS, { limit: BATCH });
       return row?.count === BATCH;
     });
   }
 
-  private forget(statement: typeof FORGET_REPLAYS, days: number): Promise<void> {
-    return this.inBatches(async () => {
-      return (await this.database.run(statement, { days, limit: BATCH })).length === BATCH;
-    });
-  }
-
-  private async days(): Promise<number> {
-    const configured = this.config.RETENTION_DAYS;
-    const days = await daysKept(this.database.run, configured);
-    if (days > configured && !this.warned) {
-      this.warned = true;
-      this.log.warn({ configured, days }, 'data is kept longer than RETENTION_DAYS: run migrate');
-    }
-    return days;
-  }
-
-  private async detachOld(days: number): Promise<void> {
-    for (const { name } of await this.database.run(HALF_DETACHED)) {
-      await this.remove(DETACH, { name });
-    }
-    const old = await this.partitions(days + DAYS_BEYOND);
+  private async detachOld(): Promise<void> {
+    const old = await this.partitions(DAYS_BEYOND);
     for (const day of new Set(old.map((partition) => partition.day))) {
       await this.detachDay(old.filter((partition) => partition.day === day));
     }
@@ -126,13 +99,13 @@ export class Retention {
     return rows.map(({ name }) => name);
   }
 
-  private partitions(days: number): Promise<PartitionRow[]> {
-    return this.database.run(OLD_PARTITIONS, { days });
+  private partitions(beyond: number): Promise<PartitionRow[]> {
+    return this.database.run(OLD_PARTITIONS, { beyond });
   }
 
-  private expire(partition: PartitionRow, days: number): Promise<void> {
+  private expire(partition: PartitionRow): Promise<void> {
     return this.inBatches(async () => {
-      const values = { ...boundsOf(partition), days, limit: BATCH };
+      const values = { ...boundsOf(partition), limit: BATCH };
       const { count } = await this.remove(EXPIRE, values);
       this.metrics.ended('exhausted', count);
       return count === BATCH;

@@ -55,7 +55,7 @@ END
 $$;
 `;
 
-/** Only the owner of the database can change how long data is kept; a worker can keep it longer. */
+/** Only the owner of the database can change how long data is kept. */
 const retentionFunctions = (days: number): string => `
 CREATE OR REPLACE FUNCTION retention_days() RETURNS integer LANGUAGE sql STABLE RETURN ${days};
 
@@ -96,15 +96,11 @@ CREATE OR REPLACE FUNCTION detach_partition(part text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '100ms' AS $$
 DECLARE
   parent regclass;
-  is_half_done boolean;
 BEGIN
-  SELECT inhparent, inhdetachpending INTO parent, is_half_done
-  FROM pg_inherits
+  SELECT inhparent INTO parent FROM pg_inherits
   WHERE inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
     AND inhrelid = to_regclass(quote_ident(part));
-  IF is_half_done THEN
-    EXECUTE format('ALTER TABLE %s DETACH PARTITION %I FINALIZE', parent, part);
-  ELSIF parent IS NOT NULL AND is_old_partition(part) THEN
+  IF parent IS NOT NULL AND is_old_partition(part) THEN
     EXECUTE format('ALTER TABLE %s DETACH PARTITION %I', parent, part);
     EXECUTE format('COMMENT ON TABLE %I IS %L', part, 'what is older than it is kept');
   ELSE

@@ -5,7 +5,6 @@ import {
   type BackgroundTasks,
   type Config,
   Database,
-  IdempotencyKeys,
   Log,
   Metrics,
   readConfig,
@@ -95,11 +94,7 @@ beforeAll(async () => {
     past.push(...(await pastDeliveries(database, webhook.id, { daysAgo })));
   source = await new DataSource({ type: 'postgres', url: database.url, poolSize: 4 }).initialize();
   locks = meterLocks(source);
-  config = readConfig({
-    DATABASE_URL: database.url,
-    RETENTION_DAYS: String(DAYS),
-    LOG_LEVEL: 'silent',
-  });
+  config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
   statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
   transactions = new TypeOrmTransactions(source, statements);
   const queue = new QueueOfNothing();
@@ -301,12 +296,7 @@ it('takes few locks to create partitions ahead, expire old deliveries, and remov
   await database.query(
     `CREATE OR REPLACE FUNCTION retention_days() RETURNS integer LANGUAGE sql STABLE RETURN ${String(DAYS - 1)}`,
   );
-  const kept = { ...config, RETENTION_DAYS: DAYS - 1 };
-  const log = new Log(config, 'test');
-  const keys = new IdempotencyKeys(transactions, statements);
-  const [, remove] = withTask(
-    (tasks) => new Retention(tasks, statements, keys, metrics, log, kept),
-  );
+  const [, remove] = withTask((tasks) => new Retention(tasks, statements, metrics));
   const partitions = async () =>
     (await database.query(`SELECT 1 FROM pg_inherits WHERE inhparent = 'deliveries'::regclass`))
       .length;
