@@ -1,5 +1,5 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
@@ -35,7 +35,6 @@ afterAll(async () => {
   await receiver.close();
   await database.drop();
 });
-beforeEach(() => losePartitions('events', 'deliveries', 'attempts'));
 
 /**
  * The state after the week of prepared partitions: the machine slept, or its clock was set forward.
@@ -57,21 +56,25 @@ async function aSubscription(path = '/'): Promise<string> {
   return new URL(answer.json<{ href: string }>().href).pathname;
 }
 
-it('accepts events whose partition is missing', async () => {
-  const answers = await Promise.all([report(), report(), report()]);
-  expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
-});
-
-it('creates a test delivery whose partition is missing', async () => {
-  const answer = await customer.post(`${await aSubscription()}/test`);
-  expect(answer.status).toBe(202);
+it('accepts events and makes tests once the partitions are there, and answers 503 until then', async () => {
+  const path = await aSubscription();
+  const test = () => customer.post(`${path}/test`);
+  await database.query('ALTER FUNCTION ensure_partitions(integer) RENAME TO gone');
+  await losePartitions('events', 'deliveries', 'attempts');
+  for (const { status, headers } of [await report(), await test()]) {
+    expect([status, headers['retry-after']]).toEqual([503, '5']);
+  }
+  await database.query('ALTER FUNCTION gone(integer) RENAME TO ensure_partitions');
+  await eventually(report, ({ status }) => status === 202);
+  expect((await test()).status).toBe(202);
 });
 
 it('records an attempt whose partition is missing, and calls the target once', async () => {
   await aSubscription('/recorded');
   receiver.answering = ({ path }, response) =>
     void losePartitions(...(path === '/recorded' ? ['attempts'] : [])).then(() => response.end());
-  const { href } = (await report()).json<{ href: string }>();
+  const accepted = await eventually(report, ({ status }) => status === 202);
+  const { href } = accepted.json<{ href: string }>();
   const event = await eventually(
     async () => (await customer.get(new URL(href).pathname)).json<{ deliveries: Delivery[] }>(),
     ({ deliveries }) => deliveries.every(({ state }) => state === 'succeeded'),
@@ -84,11 +87,3 @@ interface Delivery {
   state: string;
   attempts: number;
 }
-
-it('answers 503 while partitions cannot be created', async () => {
-  await database.query('ALTER FUNCTION ensure_partitions(integer) RENAME TO gone');
-  const answer = await report();
-  await database.query('ALTER FUNCTION gone(integer) RENAME TO ensure_partitions');
-  expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
-  expect((await report()).status).toBe(202);
-});

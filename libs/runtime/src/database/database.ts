@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
 import { Log, OutageLog } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { codeOf, isAway, isMissingPartition, isTimedOut } from './database-errors.js';
+import { codeOf, isAway, isTimedOut } from './database-errors.js';
 import {
   COMMIT_SETTINGS,
   CURRENT_SETTINGS,
@@ -65,18 +65,11 @@ export class Database {
   private waited = false;
   private readonly errors;
   private readonly outages: OutageLog;
-  private makePartition: (() => Promise<void>) | undefined;
-  private making: Promise<void> | undefined;
   /** The last failure since which no write has succeeded, and when one was last tried, by `performance.now()`. */
   private outage: { error: unknown; triedAt: number } | undefined;
   private writing: Promise<void> | undefined;
 
-  constructor(
-    dataSource: DataSource,
-    metrics: Metrics,
-    private readonly log: Log,
-    @Inject(CONFIG) config: Config,
-  ) {
+  constructor(dataSource: DataSource, metrics: Metrics, log: Log, @Inject(CONFIG) config: Config) {
     this.outages = new OutageLog('PostgreSQL', log, STEADY_MS);
     this.errors = metrics.counter(
       'switchhook_database_errors_total',
@@ -89,13 +82,13 @@ export class Database {
   }
 
   /**
-   * Runs one statement in its own transaction. If a partition is missing, creates it and repeats the
-   * statement once: the machine may have slept for a week, or its clock was set forward.
+   * Runs one statement in its own transaction.
    * @throws the driver's error unchanged: a caller that repeats or splits needs its SQLSTATE
    */
-  readonly run: Run = (statement, ...given) => {
-    const values = statement.valuesOf(...given);
-    return this.withPartition(() => this.runOnce(this.pool, statement, values));
+  readonly run: Run = async (statement, ...given) => {
+    const rows = await this.runOnce(this.pool, statement, statement.valuesOf(...given));
+    if (this.outage) void this.tryWrite();
+    return rows;
   };
 
   /**
@@ -105,15 +98,14 @@ export class Database {
   readonly runSynchronously: Run = (statement, ...given) => {
     if (!this.isSynchronous) return this.run(statement, ...given);
     const values = statement.valuesOf(...given);
-    return this.withPartition(() =>
-      this.onOneConnection(async (client) => {
-        if (!this.waited) await this.checkCommit(client);
-        const rows = await this.runOnce(client, statement, values);
-        // Afterwards, because clearing the setting ends the waits of commits.
-        await this.checkCommit(client);
-        return rows;
-      }),
-    );
+    return this.onOneConnection(async (client) => {
+      if (!this.waited) await this.checkCommit(client);
+      const rows = await this.runOnce(client, statement, values);
+      // Afterwards, because clearing the setting ends the waits of commits.
+      await this.checkCommit(client);
+      if (this.outage) void this.tryWrite();
+      return rows;
+    });
   };
 
   /**
@@ -140,33 +132,6 @@ export class Database {
     if (!isAway(error) && !isTimedOut(error)) return;
     this.outages.away(error);
     this.outage = { triedAt: -Infinity, ...this.outage, error };
-  }
-
-  /** @param make creates a missing partition; the statement is repeated after it */
-  onMissingPartition(make: () => Promise<void>): void {
-    this.makePartition = make;
-  }
-
-  /** Concurrent callers share one run. */
-  async createMissingPartition(): Promise<void> {
-    this.making ??= this.makePartition?.().finally(() => {
-      this.making = undefined;
-    });
-    await this.making;
-  }
-
-  private async withPartition<Row>(run: () => Promise<Row[]>): Promise<Row[]> {
-    try {
-      const rows = await run();
-      if (this.outage) void this.tryWrite();
-      return rows;
-    } catch (error) {
-      if (!isMissingPartition(error)) throw error;
-      await this.createMissingPartition().catch((failure: unknown) =>
-        this.log.error({ err: failure }, 'a missing partition could not be created'),
-      );
-      return run();
-    }
   }
 
   private async checkCommit(client: PoolClient): Promise<void> {

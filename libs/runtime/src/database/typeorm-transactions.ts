@@ -18,7 +18,7 @@ import {
   FairSemaphore,
   UnavailableError,
 } from '#libs/kernel';
-import { isMissingPartition, isTransient, translateDatabaseError } from './database-errors.js';
+import { isTransient, translateDatabaseError } from './database-errors.js';
 import { Database } from './database.js';
 import type { Given, Run, Statement } from './statement.js';
 
@@ -120,7 +120,6 @@ export class TypeOrmTransactions extends Transactions {
     else work();
   }
 
-  /** Also repeats work after a missing partition was created. */
   override async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.underWay) return work();
     const { userId } = currentActor();
@@ -133,10 +132,7 @@ export class TypeOrmTransactions extends Transactions {
       try {
         return await this.runOnce(work);
       } catch (error) {
-        const isMissing = isMissingPartition(error);
-        if (!(isMissing || isTransient(error)) || repeats === 0)
-          throw translateDatabaseError(error);
-        if (isMissing) await this.database.createMissingPartition();
+        if (!isTransient(error) || repeats === 0) throw translateDatabaseError(error);
       }
     }
   }

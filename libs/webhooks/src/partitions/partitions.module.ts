@@ -8,8 +8,11 @@ export const ENSURE = prepared<{ daysAhead: number }>(
   'SELECT ensure_partitions(@daysAhead)',
 );
 
-// An installation that was off for a week has no partition for today.
-const OPTIONS = { everyMs: 300_000, beforeServing: true };
+/**
+ * An installation that was off for a week has no partition for today. If the machine has slept for so long, or its clock was
+ * set forward, PostgreSQL takes no events and attempts until then.
+ */
+const OPTIONS = { everyMs: 5_000, beforeServing: true };
 
 /**
  * Creates the partitions of events, deliveries and attempts a week ahead. Runs in every serving process.
@@ -17,11 +20,9 @@ const OPTIONS = { everyMs: 300_000, beforeServing: true };
 @Injectable()
 class PartitionKeeper {
   constructor(tasks: BackgroundTasks, database: Database) {
-    const ensure = async (): Promise<void> => {
+    tasks.add('partitions', OPTIONS, async () => {
       await database.run(ENSURE, { daysAhead: DAYS_AHEAD });
-    };
-    tasks.add('partitions', OPTIONS, ensure);
-    database.onMissingPartition(ensure);
+    });
   }
 }
 
