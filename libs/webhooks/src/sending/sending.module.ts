@@ -1,11 +1,11 @@
-import { Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { OutboundClient, OutboundModule } from '#libs/outbound';
-import { CONFIG, type Config, Log, PROCESS_ID, SecretsModule, VERSION } from '#libs/runtime';
+import { CONFIG, type Config, SecretsModule, VERSION } from '#libs/runtime';
 import { AttemptCountsModule } from '../statistics/statistics.module.js';
 import { CircuitBreaker } from './domain/circuit-breaker.js';
 import { AttemptTrace, DeliveryRunner, DeliverySettings } from './domain/delivery-runner.js';
 import { DeliverySlots } from './domain/delivery-slots.js';
-import { Hold, HoldListener } from './domain/hold.js';
+import { Hold } from './domain/hold.js';
 import { PendingDeliveries } from './domain/pending-deliveries.js';
 import { TargetClient } from './domain/target-client.js';
 import { WebhookSecrets } from '../subscriptions/domain/webhook-secrets.js';
@@ -35,11 +35,11 @@ import { PostgresPendingDeliveries } from './infrastructure/postgres-pending-del
     DeliveryConsumer,
     DeliveryMetrics,
     WebhookSecrets,
-    { provide: HoldListener, useClass: HoldReport },
+    HoldReport,
     {
       provide: Hold,
-      inject: [HoldListener],
-      useFactory: (listener: HoldListener) => new Hold(listener),
+      inject: [HoldReport],
+      useFactory: (report: HoldReport) => new Hold((cause) => report.changed(cause)),
     },
     { provide: CircuitBreaker, useClass: PostgresCircuitBreaker },
     { provide: AttemptTrace, useClass: TracedAttempts },
@@ -59,13 +59,7 @@ import { PostgresPendingDeliveries } from './infrastructure/postgres-pending-del
   ],
   exports: [DeliveryMetrics, PendingDays],
 })
-export class SendingModule implements OnApplicationBootstrap {
-  constructor(private readonly log: Log) {}
-
-  onApplicationBootstrap(): void {
-    this.log.info({ worker: PROCESS_ID }, 'attempts are recorded under this name');
-  }
-}
+export class SendingModule {}
 
 function settingsOf(config: Config): DeliverySettings {
   return {

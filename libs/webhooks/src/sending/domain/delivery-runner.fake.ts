@@ -1,6 +1,5 @@
 import { CircuitBreaker, type TargetVerdict } from './circuit-breaker.js';
 import { AttemptTrace, type DeliverySettings } from './delivery-runner.js';
-import { HoldListener } from './hold.js';
 import { type LeasedDelivery, type Outcome, PendingDeliveries } from './pending-deliveries.js';
 import { TargetClient, type TargetAnswer, type TargetRequest } from './target-client.js';
 
@@ -48,12 +47,6 @@ export class CircuitBreakerSpy extends CircuitBreaker {
     this.told.push(verdict);
     return Promise.resolve(this.blocking);
   }
-}
-
-/** Listens to nothing. */
-export class NoHolds extends HoldListener {
-  began(): void {}
-  ended(): void {}
 }
 
 export class NoTrace extends AttemptTrace {

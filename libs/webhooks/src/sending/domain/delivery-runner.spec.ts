@@ -7,7 +7,6 @@ import {
   aLeasedDelivery,
   CircuitBreakerSpy,
   job,
-  NoHolds,
   NoTrace,
   PendingSpy,
   settings,
@@ -35,7 +34,7 @@ beforeEach(() => {
   activity = new FakeActivity();
   slots = new DeliverySlots(AT_ONCE, 1);
   const trace = new NoTrace();
-  hold = new Hold(new NoHolds());
+  hold = new Hold(() => undefined);
   runner = new DeliveryRunner(pending, target, circuitBreaker, trace, activity, settings, hold);
   pending.leased = aLeasedDelivery();
 });

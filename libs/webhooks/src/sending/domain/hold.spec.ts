@@ -1,24 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { HoldCause } from '#libs/kernel';
-import { Hold, HoldListener } from './hold.js';
-
-class Heard extends HoldListener {
-  readonly all: string[] = [];
-  began(cause: HoldCause): void {
-    this.all.push(`began: ${cause}`);
-  }
-  ended(): void {
-    this.all.push('ended');
-  }
-}
+import { Hold } from './hold.js';
 
 const HOSTS = ['a', 'b', 'c', 'd', 'e'];
-let heard: Heard;
+let heard: string[];
 let hold: Hold;
 beforeEach(() => {
   vi.useFakeTimers();
-  heard = new Heard();
-  hold = new Hold(heard);
+  heard = [];
+  hold = new Hold((cause) => heard.push(cause ? `began: ${cause}` : 'ended'));
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -34,7 +23,7 @@ describe('a hold', () => {
     const sides = HOSTS.map((host) => fail(host));
     expect(hold.isOn).toBe(true);
     expect(await Promise.all(sides)).toEqual(['theirs', 'theirs', 'ours', 'ours', 'ours']);
-    expect(heard.all).toEqual(['began: unreachable']);
+    expect(heard).toEqual(['began: unreachable']);
   });
 
   it('begins in a worker that has had no answer yet if the subscriptions were healthy', async () => {
@@ -48,7 +37,7 @@ describe('a hold', () => {
 
   it('begins with faults of our own, whose name is its cause', () => {
     for (const host of HOSTS) hold.failedOnOurSide(host, 'proxy');
-    expect(heard.all).toEqual(['began: proxy']);
+    expect(heard).toEqual(['began: proxy']);
   });
 
   it('does not begin because of the retries of hosts that are dead', () => {
@@ -66,7 +55,7 @@ describe('a hold', () => {
     for (const host of HOSTS) void fail(host);
     hold.answered('a');
     expect(hold.isOn).toBe(false);
-    expect(heard.all).toEqual(['began: unreachable', 'ended']);
+    expect(heard).toEqual(['began: unreachable', 'ended']);
   });
 });
 

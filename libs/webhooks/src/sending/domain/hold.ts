@@ -16,12 +16,6 @@ const NEXT_TRY_MS = 100;
 /** How many hosts whose last call was answered are remembered. */
 const REMEMBERED = 10_000;
 
-/** Notified when a hold starts and ends. */
-export abstract class HoldListener {
-  abstract began(cause: HoldCause): void;
-  abstract ended(): void;
-}
-
 /** A call without an answer. */
 export interface Unanswered {
   host: string;
@@ -51,8 +45,9 @@ export class Hold {
   private readonly probed = new Map<string, number>();
   private mayAdmit: () => void = () => undefined;
 
+  /** @param changed told why a hold begins, and that it ends: `undefined` */
   constructor(
-    private readonly listener: HoldListener,
+    private readonly changed: (cause: HoldCause | undefined) => void,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
@@ -142,13 +137,13 @@ export class Hold {
 
   private begin(cause: HoldCause): void {
     this.probing = setInterval(() => this.mayAdmit(), NEXT_TRY_MS).unref();
-    this.listener.began(cause);
+    this.changed(cause);
   }
 
   private end(): void {
     clearInterval(this.probing);
     this.probed.clear();
     this.mayAdmit();
-    this.listener.ended();
+    this.changed(undefined);
   }
 }

@@ -6,7 +6,6 @@ import {
   aLeasedDelivery,
   CircuitBreakerSpy,
   job,
-  NoHolds,
   NoTrace,
   PendingSpy,
   settings,
@@ -54,7 +53,7 @@ beforeEach(() => {
   logged = [];
   processes = { hold: undefined, count: (count) => (countInFlight = count) };
   slots = new DeliverySlots(AT_ONCE, 1);
-  const hold = new Hold(new NoHolds());
+  const hold = new Hold(() => undefined);
   runner = new DeliveryRunner(pending, target, circuitBreaker, trace, activity, settings, hold);
   inFlight = new DeliveriesInFlight(
     metrics as unknown as DeliveryMetrics,

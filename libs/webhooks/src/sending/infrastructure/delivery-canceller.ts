@@ -4,6 +4,7 @@ import { PendingDays } from '../pending-days.js';
 import { countLosses } from '../../statistics/delivery-results.js';
 import { joinDeliveryByKey } from '../../partitions/row-lookups.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
+import { OFF_REASON } from '../../subscriptions/webhook-flow.js';
 
 /** Even while cancelling millions, leaves half of the time for deliveries. */
 const OPTIONS = { everyMs: 500, share: 0.5 };
@@ -39,9 +40,8 @@ const IS_FREE_TO_CHANGE = '(claimed_until IS NULL OR claimed_until <= now())';
 export function cancelOutdated(span: Span) {
   return statement<{ webhookIds: string[]; limit: number }, { webhookId: string }>(`
 WITH off AS (
-  SELECT id, generation, CASE WHEN deleted_at IS NOT NULL THEN 'deleted'
-    ELSE coalesce(disabled_reason, 'disabled') END AS reason
-  FROM webhooks WHERE id = ANY (@webhookIds::bigint[]) AND cancelling
+  SELECT id, generation, ${OFF_REASON} AS reason
+  FROM webhooks w WHERE id = ANY (@webhookIds::bigint[]) AND cancelling
 ),
 outdated AS (
   SELECT d.id, off.generation, off.reason FROM off CROSS JOIN LATERAL (

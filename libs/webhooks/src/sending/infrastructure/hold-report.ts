@@ -1,17 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { HoldCause } from '#libs/kernel';
 import { Log, Metrics, Processes } from '#libs/runtime';
-import { HoldListener } from '../domain/hold.js';
 
 /** Shows a hold in the log, the metrics, the health of this worker, and its heartbeat. */
 @Injectable()
-export class HoldReport extends HoldListener {
+export class HoldReport {
   constructor(
     private readonly processes: Processes,
     private readonly log: Log,
     metrics: Metrics,
   ) {
-    super();
     metrics.gauge(
       'switchhook_hold',
       'Whether this worker holds its deliveries because of a fault of the service itself: 1 or 0.',
@@ -19,14 +17,14 @@ export class HoldReport extends HoldListener {
     );
   }
 
-  began(cause: HoldCause): void {
-    this.processes.hold = { cause, since: new Date() };
-    this.log.error({ cause }, 'deliveries are held because of a fault on our own side');
-  }
-
-  ended(): void {
-    const forMs = Date.now() - (this.processes.hold?.since.getTime() ?? Date.now());
-    this.processes.hold = undefined;
-    this.log.info({ forMs }, 'deliveries are no longer held');
+  /** @param cause why it begins; undefined if it ends */
+  changed(cause: HoldCause | undefined): void {
+    const now = new Date();
+    if (cause) this.log.error({ cause }, 'deliveries are held because of a fault on our own side');
+    else {
+      const forMs = now.getTime() - (this.processes.hold?.since ?? now).getTime();
+      this.log.info({ forMs }, 'deliveries are no longer held');
+    }
+    this.processes.hold = cause && { cause, since: now };
   }
 }
