@@ -1553,9 +1553,9 @@ SELECT (SELECT count(*) FROM (
 
 -- cancelOutdated(…)
 WITH off AS (
-  SELECT id, generation, CASE WHEN deleted_at IS NOT NULL THEN 'deleted'
-    ELSE coalesce(disabled_reason, 'disabled') END AS reason
-  FROM webhooks WHERE id = ANY ($1::bigint[]) AND cancelling
+  SELECT id, generation, CASE WHEN w.deleted_at IS NOT NULL THEN 'deleted'
+    ELSE coalesce(w.disabled_reason, 'disabled') END AS reason
+  FROM webhooks w WHERE id = ANY ($1::bigint[]) AND cancelling
 ),
 outdated AS (
   SELECT d.id, off.generation, off.reason FROM off CROSS JOIN LATERAL (
