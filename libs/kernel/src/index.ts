@@ -1,7 +1,7 @@
 export { LRUCache } from 'lru-cache';
 export { actAs, type Actor, AsyncContext, currentActor } from './actor.js';
 export { evictOldest, groupBy, swapRemove, RoundRobin } from './collections.js';
-export { LoopPacer } from './loop-pacer.js';
+export { FairScheduler } from './fair-scheduler.js';
 export { HOLD_CAUSES, type HoldCause, OWN_FAULTS, type OwnFault } from './own-faults.js';
 export { FairSemaphore } from './fair-semaphore.js';
 export {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LoopPacer } from '#libs/kernel';
+import { FairScheduler } from '#libs/kernel';
 import { type Attempt, SILENCE } from '../../deliveries/domain/delivery.js';
 import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
 import { CircuitBreaker, verdictOf } from './circuit-breaker.js';
@@ -36,7 +36,7 @@ export interface Sent {
   conclusion: Conclusion;
 }
 
-/** The result for a delivery: nothing was left to do, it is due again at once, or it was sent. */
+/** The result of a run: there was nothing left to do, the delivery is due again now, or it was sent. */
 export type RunResult =
   { outcome: 'idle' } | { outcome: 'released'; delivery: LeasedDelivery } | Sent;
 
@@ -73,7 +73,7 @@ export abstract class AttemptTrace {
 /** Makes one attempt of a delivery: sends it, determines the outcome and records it. */
 @Injectable()
 export class DeliveryRunner {
-  private readonly pacer = new LoopPacer();
+  private readonly scheduler = new FairScheduler();
 
   constructor(
     private readonly pending: PendingDeliveries,
@@ -124,7 +124,7 @@ export class DeliveryRunner {
   }
 
   private async attempt(delivery: LeasedDelivery, slot: Slot): Promise<RunResult> {
-    await this.pacer.next(delivery.event.accountId);
+    await this.scheduler.next(delivery.event.accountId);
     const attempt = await this.send(delivery, slot);
     if (!attempt) return this.release(delivery);
     const verdict = verdictOf(attempt, delivery.immediate);
@@ -139,7 +139,7 @@ export class DeliveryRunner {
     const { id, lease, scheduleBase } = delivery;
     const isAwaited = holdsPlace(delivery);
     // Nothing waits for other records, and a batch of outcomes costs little more than one.
-    if (!isAwaited) await this.pacer.rest();
+    if (!isAwaited) await this.scheduler.rest();
     await this.record(delivery, {
       ...{ id, lease, attempt, conclusion, scheduleBase, ifRestarted },
       holdsPlace: isAwaited,

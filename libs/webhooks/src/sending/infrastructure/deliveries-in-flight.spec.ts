@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LoopPacer, UnreadableSecretError } from '#libs/kernel';
+import { FairScheduler, UnreadableSecretError } from '#libs/kernel';
 import type { FailureLog, Log, Processes } from '#libs/runtime';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
 import {
@@ -95,7 +95,7 @@ const STEPS: [step: string, breakIt: () => Change | undefined][] = [
   ['its span fails', () => void vi.spyOn(trace, 'around').mockImplementationOnce(rejected)],
   [
     'its call is paced',
-    () => void vi.spyOn(LoopPacer.prototype, 'next').mockImplementationOnce(rejected),
+    () => void vi.spyOn(FairScheduler.prototype, 'next').mockImplementationOnce(rejected),
   ],
   [
     'its body is built from a time that the driver could not read',
@@ -147,7 +147,7 @@ const STEPS: [step: string, breakIt: () => Change | undefined][] = [
   ],
   [
     'it rests before it records',
-    () => void vi.spyOn(LoopPacer.prototype, 'rest').mockImplementationOnce(rejected),
+    () => void vi.spyOn(FairScheduler.prototype, 'rest').mockImplementationOnce(rejected),
   ],
   [
     'its outcome is recorded',

@@ -1,24 +1,24 @@
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { beforeEach, expect, it } from 'vitest';
-import { LoopPacer } from './loop-pacer.js';
+import { FairScheduler } from './fair-scheduler.js';
 
 let now: number;
-let pacer: LoopPacer;
+let scheduler: FairScheduler;
 beforeEach(() => {
   now = 0;
-  pacer = new LoopPacer(() => now);
+  scheduler = new FairScheduler(() => now);
 });
 
 /** Gives work to two parties, so that neither is alone. */
 async function share(): Promise<void> {
-  await Promise.all([pacer.next('busy'), pacer.next('lone')]);
+  await Promise.all([scheduler.next('busy'), scheduler.next('lone')]);
 }
 
 /** Requests work for some parties at the same time. @returns the parties that began in each loop iteration */
 async function begin(parties: readonly string[]): Promise<string[]> {
   const began: string[] = [];
   const all = parties.map(async (party) => {
-    await pacer.next(party);
+    await scheduler.next(party);
     began.push(party);
   });
   const byLoop: string[] = [];
@@ -39,7 +39,7 @@ it('begins two pieces of work in each event loop iteration, alternating between 
 it('begins all work at once when no other party has had work for a second', async () => {
   expect(await begin(['busy', 'busy', 'busy'])).toEqual(['busy busy busy']);
   await share();
-  await pacer.next('busy');
+  await scheduler.next('busy');
   now = 999;
   expect(await begin(['busy', 'busy', 'busy'])).toEqual(['busy busy', 'busy']);
   now = 1_000;
@@ -47,14 +47,14 @@ it('begins all work at once when no other party has had work for a second', asyn
 });
 
 it('ends a rest when no work is waiting', async () => {
-  await pacer.rest();
+  await scheduler.rest();
   await share();
   const order: string[] = [];
   await Promise.all([
-    pacer.next('one').then(() => order.push('first')),
-    pacer.rest().then(() => order.push('rested')),
-    pacer.next('one').then(() => order.push('second')),
-    pacer.next('one').then(() => order.push('third')),
+    scheduler.next('one').then(() => order.push('first')),
+    scheduler.rest().then(() => order.push('rested')),
+    scheduler.next('one').then(() => order.push('second')),
+    scheduler.next('one').then(() => order.push('third')),
   ]);
   expect(order).toEqual(['first', 'second', 'third', 'rested']);
 });
@@ -62,10 +62,10 @@ it('ends a rest when no work is waiting', async () => {
 it('ends all rests when a hundred callers are resting', async () => {
   await share();
   let isWaiting = true;
-  const last = Promise.all(Array.from({ length: 1_000 }, () => pacer.next('one'))).then(() => {
+  const last = Promise.all(Array.from({ length: 1_000 }, () => scheduler.next('one'))).then(() => {
     isWaiting = false;
   });
-  await Promise.all(Array.from({ length: 100 }, () => pacer.rest()));
+  await Promise.all(Array.from({ length: 100 }, () => scheduler.rest()));
   expect(isWaiting).toBe(true);
   await last;
 });

@@ -17,7 +17,7 @@ interface Party {
  * While several parties have work, begins a few pieces of it in each iteration of the event loop, round-robin,
  * so that a busy party delays others only a little. A single party never waits.
  */
-export class LoopPacer {
+export class FairScheduler {
   private readonly parties = new RoundRobin<string, Party>();
   private readonly resting: (() => void)[] = [];
   private latest: string | undefined;
