@@ -14,7 +14,7 @@ it('sends the first refusal of a party at once, then ten a second, each within f
   const refusals = new Refusals();
   let told = 0;
   const refuse = async () => {
-    await refusals.pace('flooding', waits);
+    await refusals.throttle('flooding', waits);
     told += 1;
   };
   const all = Array.from({ length: 500 }, refuse);
@@ -22,7 +22,7 @@ it('sends the first refusal of a party at once, then ten a second, each within f
   expect(told).toBe(1);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(told).toBe(11);
-  await refusals.pace('other', waits);
+  await refusals.throttle('other', waits);
   let most = 0;
   for (let step = 0; step < 40; step += 1) {
     const before = told;
@@ -34,17 +34,17 @@ it('sends the first refusal of a party at once, then ten a second, each within f
   expect(most).toBeLessThan(120);
   await Promise.all(all);
   await vi.advanceTimersByTimeAsync(5_000);
-  await refusals.pace('flooding', waits);
+  await refusals.throttle('flooding', waits);
 });
 
 it('waits no longer than its client, and keeps nothing of one that has left', async () => {
   const refusals = new Refusals();
   const client = new AbortController();
-  await refusals.pace('flooding', () => client.signal);
-  const waiting = refusals.pace('flooding', () => client.signal);
+  await refusals.throttle('flooding', () => client.signal);
+  const waiting = refusals.throttle('flooding', () => client.signal);
   expect(vi.getTimerCount()).toBe(1);
   client.abort();
   await waiting;
-  await refusals.pace('flooding', () => client.signal);
+  await refusals.throttle('flooding', () => client.signal);
   expect(vi.getTimerCount()).toBe(0);
 });

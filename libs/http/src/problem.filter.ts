@@ -43,7 +43,7 @@ export class Refusals {
    * Resolves when this party's refusal may be sent: the first at once, then ten a second.
    * @param end the end of its request, after which nobody waits for it
    */
-  async pace(party: string, end: () => AbortSignal): Promise<void> {
+  async throttle(party: string, end: () => AbortSignal): Promise<void> {
     const now = performance.now();
     const next = Math.max(now, this.due.get(party) ?? 0);
     const isFull = next > now + LONGEST_MS;
@@ -97,7 +97,7 @@ export class ProblemFilter implements ExceptionFilter {
     }
     const party = partyOf(request);
     if (request.accountId === undefined) noteRefused(request);
-    void this.refusals.pace(party, () => endOf(response)).then(answer);
+    void this.refusals.throttle(party, () => endOf(response)).then(answer);
   }
 
   /** @returns the body of the answer */
