@@ -127,7 +127,7 @@ function isAnything(schema: JsonSchema | undefined): boolean {
 }
 
 /**
- * An object as the API reads it by the description's words: on POST `null` means "not given"; where the description
+ * An object as the API reads it by the description's words: on POST `null` counts as absent; where the description
  * says so, surrounding white space is removed, an empty array stands for an empty object, and an integer for its
  * digits.
  */

@@ -39,7 +39,7 @@ export interface paths {
         get: operations["applicationsShow"];
         /**
          * Update an application
-         * @description Updates the given fields. The application must keep a `voiceUrl` or a `messagingUrl`.
+         * @description Updates the given fields. Afterwards, `voiceUrl` or `messagingUrl` is required.
          */
         put: operations["applicationsUpdate"];
         post?: never;

@@ -50,8 +50,7 @@ export const applicationsRoutes = [
       },
       update: {
         summary: 'Update an application',
-        about:
-          'Updates the given fields. The application must keep a `voiceUrl` or a `messagingUrl`.',
+        about: 'Updates the given fields. Afterwards, `voiceUrl` or `messagingUrl` is required.',
         examples: {
           rename: { name: 'Shop 2' },
           onlyMessaging: { voiceUrl: null, messagingUrl: 'https://shop.example.com/sms' },
