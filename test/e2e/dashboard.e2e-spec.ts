@@ -135,7 +135,11 @@ const SCENARIOS: [what: string, happen: () => Promise<void>, rising: string[]][]
     'Redis comes back without a job',
     async () => {
       redis.up();
-      await database.query(`UPDATE deliveries SET claimed_until = now() WHERE state = 'pending'`);
+      await report();
+      // As if the lease of a lost job had ended, whether a worker has claimed the delivery meanwhile or not.
+      await database.query(
+        `UPDATE deliveries SET claimed_until = now(), next_attempt_at = now() WHERE state = 'pending'`,
+      );
     },
     ['switchhook_expired_claims_total'],
   ],
