@@ -105,8 +105,8 @@ export class JobLoop {
   private loop: Promise<unknown> = Promise.resolve();
   private cleaning: NodeJS.Timeout | undefined;
   private removing: NodeJS.Timeout | undefined;
-  /** Whether more than one job waited lately. */
-  private isBusy = false;
+  /** Whether more than one job waited the last time. At the start, many may wait. */
+  private isBusy = true;
   private stopping = false;
   private readonly taker: JobTaker;
 
