@@ -59,7 +59,7 @@ export function choice<Value extends string>(
   return valid(oneOf(choices), about, schema.choice('', choices, example));
 }
 
-/** A text to look for. One that is not valid may still be that of an old row. */
+/** A text to search for. An invalid text is accepted, because old rows may contain it. */
 export function filter(
   validator: Validator<string>,
   about: string,
