@@ -243,8 +243,10 @@ export async function jobsIn(
     local function held(list)
       local count = 0
       for _, id in ipairs(redis.call('LRANGE', KEYS[1] .. list, 0, -1)) do
-        local data = redis.call('HGET', KEYS[1] .. id, 'data')
-        if data then count = count + #cjson.decode(data).deliveries end
+        if redis.call('EXISTS', KEYS[1] .. id) == 1 then
+          local _, commas = string.gsub(id, ',', '')
+          count = count + commas + 1
+        end
       end
       return count
     end
