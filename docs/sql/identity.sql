@@ -1,16 +1,37 @@
+-- FIND_LINK, prepared as links.find
+SELECT l.id AS "linkId", u.id AS "userId", u.username, u.role, l.scope
+FROM links l JOIN users u ON u.id = l.user_id
+WHERE l.hash = decode($1, 'base64') AND (l.used_at IS NULL AND l.ends_at > now()) AND u.status = 'active';
+
 -- FIND_LOGIN, prepared as logins.find
-SELECT u.id AS "userId", u.username, u.role, u.status, u.salt, c.id, c.hash
+SELECT u.id AS "userId", u.username, u.role, u.status, u.salt, c.id, c.hash, c.scope
 FROM users u LEFT JOIN credentials c
   ON c.user_id = u.id AND (c.expires_at IS NULL OR c.expires_at > now())
 WHERE u.username = $1 ORDER BY c.id;
 
 -- FIND_SESSION, prepared as sessions.find
-SELECT c.id AS "credentialId", u.id AS "userId", u.username, u.role, s.created_at AS "createdAt",
-  least(s.created_at + interval '12 hours', s.used_at + interval '30 minutes') AS "expiresAt"
-FROM sessions s JOIN credentials c ON c.id = s.credential_id JOIN users u ON u.id = c.user_id
+SELECT c.id AS "credentialId", l.id AS "linkId", u.id AS "userId", u.username, u.role,
+  coalesce(c.scope, l.scope) AS scope, s.created_at AS "createdAt",
+  least(s.created_at + interval '12 hours', s.used_at + interval '30 minutes', l.ends_at) AS "expiresAt"
+FROM sessions s
+  LEFT JOIN credentials c ON c.id = s.credential_id AND (c.expires_at IS NULL OR c.expires_at > now())
+  LEFT JOIN links l ON l.id = s.link_id AND l.ends_at > now()
+  JOIN users u ON u.id = coalesce(c.user_id, l.user_id)
 WHERE s.hash = decode($1, 'base64') AND u.status = 'active'
-  AND (c.expires_at IS NULL OR c.expires_at > now())
   AND s.created_at > now() - interval '12 hours' AND s.used_at > now() - interval '30 minutes';
+
+-- INSERT_LINK, prepared as links.insert
+WITH ended AS (
+  SELECT id FROM links WHERE ends_at < now()
+  ORDER BY ends_at LIMIT 10 FOR UPDATE SKIP LOCKED
+), removed AS (
+  DELETE FROM links l USING ended WHERE l.id = ended.id
+), valid AS (
+  SELECT id FROM users WHERE id = $1 AND status = 'active' FOR SHARE
+)
+INSERT INTO links (hash, user_id, scope, ends_at)
+SELECT decode($2, 'base64'), id, $3, now() + $4::integer * interval '1 second' FROM valid
+RETURNING id, ends_at AS "endsAt";
 
 -- INSERT_SESSION, prepared as sessions.insert
 WITH valid AS (
@@ -25,6 +46,15 @@ WITH valid AS (
   DELETE FROM sessions s USING old WHERE s.hash = old.hash
 )
 INSERT INTO sessions (hash, credential_id) SELECT decode($2, 'base64'), id FROM valid
+RETURNING 1;
+
+-- INSERT_SESSION_WITH_LINK, prepared as sessions.insert-with-link
+WITH used AS (
+  UPDATE links l SET used_at = now() FROM users u
+  WHERE l.id = $1 AND (l.used_at IS NULL AND l.ends_at > now()) AND u.id = l.user_id AND u.status = 'active'
+  RETURNING l.id
+)
+INSERT INTO sessions (hash, link_id) SELECT decode($2, 'base64'), id FROM used
 RETURNING 1;
 
 -- LIST_AUDIT
@@ -63,7 +93,7 @@ WHERE resource_id = $1 AND action = $2
 ORDER BY id DESC OFFSET $4::integer - 1 LIMIT 1;
 
 -- PRINCIPAL_OF, prepared as logins.principal-of
-SELECT u.id AS "userId", u.username, u.role
+SELECT u.id AS "userId", u.username, u.role, c.scope
 FROM credentials c JOIN users u ON u.id = c.user_id
 WHERE c.id = $1 AND u.status = 'active'
   AND (c.expires_at IS NULL OR c.expires_at > now());
@@ -81,6 +111,10 @@ FROM jsonb_array_elements($5::jsonb) AS entry;
 DELETE FROM sessions WHERE hash = decode($1, 'base64') RETURNING 1;
 
 -- REMOVE_SESSIONS_OF_USER, prepared as sessions.remove-of-user
+WITH removed AS (
+  -- With their sessions.
+  DELETE FROM links WHERE user_id = $1
+)
 DELETE FROM sessions s USING credentials c WHERE c.id = s.credential_id AND c.user_id = $1;
 
 -- USE_SESSION, prepared as sessions.use
@@ -91,7 +125,7 @@ WHERE hash = decode($1, 'base64') AND used_at > now() - interval '30 minutes';
 WITH used AS (
   SELECT id FROM credentials
   WHERE id = ANY ($1::bigint[])
-    AND (last_used_at IS NULL OR last_used_at < now() - interval '30 seconds')
+    AND (last_used_at IS NULL OR last_used_at < date_trunc('hour', now(), 'UTC'))
   ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 )
-UPDATE credentials c SET last_used_at = now() FROM used WHERE c.id = used.id;
+UPDATE credentials c SET last_used_at = date_trunc('hour', now(), 'UTC') FROM used WHERE c.id = used.id;

@@ -56,7 +56,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const isForPlatform = (one: DescribedOperation) => described.mayRefuseWith(one, 'forbidden');
+const isForPlatform = (one: DescribedOperation) => described.isForPlatform(one);
 const nameOf = ({ operation: { operationId } }: DescribedOperation) => operationId;
 
 /** The places in a path that hold an id of an account's own resource. */

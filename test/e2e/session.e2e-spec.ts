@@ -248,6 +248,7 @@ describe('a session', () => {
       userId: Number(id),
       username,
       role: 'account',
+      scope: 'manage',
     });
     expect((await browser.delete('/v1/session', { auth })).status).toBe(200);
   });

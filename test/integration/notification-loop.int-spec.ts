@@ -60,7 +60,7 @@ describe('a request that is a notification', () => {
   }
 
   function callsOf(one: DescribedOperation, account: Belongings, headers: Record<string, string>) {
-    const isForPlatform = described.mayRefuseWith(one, 'forbidden');
+    const isForPlatform = described.isForPlatform(one);
     const client: Client = isForPlatform ? installation.platform : account.client;
     const path = pathWith(one, (place) => account.ids.get(place)!);
     const call: Record<string, (body: object | undefined) => Promise<Answer>> = {

@@ -113,7 +113,7 @@ const isMissed = ({ operation }: DescribedOperation) =>
   operation.operationId === 'missedEventsDeliver';
 
 function callsOf(one: DescribedOperation): (() => Promise<Answer>)[] {
-  const isForPlatform = described.mayRefuseWith(one, 'forbidden');
+  const isForPlatform = described.isForPlatform(one);
   const client = isForPlatform ? platform : customer;
   const path = pathWith(one, (place) => piled.ids.get(place) ?? 'x');
   if (described.isEndless(one)) return [() => client.head(path)];

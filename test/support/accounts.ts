@@ -9,7 +9,7 @@ const STORED = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 
 export async function createUser(
   database: Pick<TestDatabase, 'query'>,
   username: string,
-  role: 'account' | 'platform' = 'account',
+  role: 'account' | 'platform' | 'operator' | 'reporter' = 'account',
 ): Promise<{ id: string; auth: string }> {
   const salt = randomBytes(16);
   const password = `${username}-secret`;

@@ -23,6 +23,8 @@ export interface ApiOperation {
     content: Record<string, DescribedBody>;
   };
   responses: Record<string, Described>;
+  /** The roles that it is for, if it is not for customers and operators. */
+  'x-roles'?: string[];
 }
 
 export interface DescribedBody {
@@ -134,6 +136,11 @@ export class DescribedApi {
     return Object.values(operation.responses).some((response) => {
       return this.resolve(response)['x-codes']?.includes(code);
     });
+  }
+
+  /** Whether it is for users of the role `platform`, and not for customers. */
+  isForPlatform({ operation }: DescribedOperation): boolean {
+    return operation['x-roles'] !== undefined;
   }
 
   /** Whether the answer is endless, until the client leaves. */

@@ -10,11 +10,17 @@ import { NotFoundError } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
 import { BuiltFiles } from './built-files.js';
 
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
-  "connect-src 'self'; " +
-  "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
-  "require-trusted-types-for 'script'";
+/** @param ancestors the origins of pages that may show the console in a frame */
+function policyFor(ancestors: readonly string[]): string {
+  return (
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
+    "connect-src 'self'; " +
+    "img-src 'self' data:; base-uri 'none'; form-action 'self'; " +
+    `frame-ancestors ${ancestors.length > 0 ? ancestors.join(' ') : "'none'"}; ` +
+    "require-trusted-types-for 'script'"
+  );
+}
+
 const HOME = '/console/';
 /** More nested addresses are unknown. The console's router uses up to three segments. */
 const MAX_DEPTH = 10;
@@ -26,13 +32,16 @@ const MAX_DEPTH = 10;
 @Module({})
 export class ConsoleModule implements NestModule {
   private readonly files: BuiltFiles | undefined;
+  private readonly ancestors: readonly string[];
 
   constructor(@Inject(CONFIG) config: Config) {
+    this.ancestors = config.CONSOLE_FRAME_ANCESTORS;
     this.files = config.CONSOLE ? BuiltFiles.read('console') : undefined;
   }
 
   configure(consumer: MiddlewareConsumer): void {
-    const { files } = this;
+    const { files, ancestors } = this;
+    const policy = policyFor(ancestors);
     consumer
       .apply((request: Request, response: Response) => {
         // Express treats `//` as `/`; here it is a different, unknown path.
@@ -51,7 +60,9 @@ export class ConsoleModule implements NestModule {
       // The root path in the page grows with the depth.
       if (depth > MAX_DEPTH) throw new NotFoundError('path');
       const root = '../'.repeat(depth) || './';
-      files.answerPage('index.html', { root, policy: POLICY }, response);
+      // Older than the policy, and would deny every frame.
+      if (ancestors.length > 0) response.removeHeader('X-Frame-Options');
+      files.answerPage('index.html', { root, policy }, response);
     });
   }
 }

@@ -154,7 +154,7 @@ export interface paths {
         };
         /**
          * Show the signing secret
-         * @description Returns the key that verifies signatures: the secret or, for `ed25519`, the public key.
+         * @description Returns the key that verifies signatures: the secret or, for `ed25519`, the public key. Requires a credential with the scope `manage`.
          */
         get: operations["webhooksShowSecret"];
         put?: never;
@@ -266,13 +266,13 @@ export interface paths {
         };
         /**
          * List events
-         * @description Returns the caller's events, newest first; with the `platform` role, those of all accounts.
+         * @description Returns the caller's events, newest first; for operators, those of all accounts.
          */
         get: operations["eventsList"];
         put?: never;
         /**
          * Report an event
-         * @description Reports an event. Requires the `platform` role. After a 202 response, the event cannot be lost. Without a response, repeat the request with the same `id`. A `traceparent` header (W3C Trace Context) is passed on to the target if the operator collects traces.
+         * @description Reports an event. After a 202 response, the event cannot be lost. Without a response, repeat the request with the same `id`. A `traceparent` header (W3C Trace Context) is passed on to the target if the operator collects traces. Requires the role `platform` or `reporter`.
          */
         post: operations["eventsReport"];
         delete?: never;
@@ -292,7 +292,7 @@ export interface paths {
         put?: never;
         /**
          * Report many events
-         * @description Reports several events. Requires the `platform` role. Each event has its own result. Report those whose `code` is `unavailable` again, with the same `id`.
+         * @description Reports several events. Each event has its own result. Report those whose `code` is `unavailable` again, with the same `id`. Requires the role `platform` or `reporter`.
          */
         post: operations["eventsReportBatch"];
         delete?: never;
@@ -330,7 +330,7 @@ export interface paths {
         };
         /**
          * List an event's deliveries
-         * @description Returns all deliveries of an event, newest first. With the `platform` role, of an event of any account.
+         * @description Returns all deliveries of an event, newest first. For operators, of an event of any account.
          */
         get: operations["eventsDeliveries"];
         put?: never;
@@ -354,7 +354,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description Returns the caller's deliveries, newest first; with the `platform` role, those of all accounts.
+         * @description Returns the caller's deliveries, newest first; for operators, those of all accounts.
          */
         get: operations["deliveriesList"];
         put?: never;
@@ -394,7 +394,7 @@ export interface paths {
         };
         /**
          * Show a delivery
-         * @description Returns a delivery and its newest attempts, even if its subscription was deleted. With the `platform` role, a delivery of any account.
+         * @description Returns a delivery and its newest attempts, even if its subscription was deleted. For operators, a delivery of any account.
          */
         get: operations["deliveriesShow"];
         put?: never;
@@ -414,7 +414,7 @@ export interface paths {
         };
         /**
          * List a delivery's attempts
-         * @description Returns all attempts of a delivery, oldest first. With the `platform` role, of a delivery of any account.
+         * @description Returns all attempts of a delivery, oldest first. For operators, of a delivery of any account.
          */
         get: operations["deliveriesAttempts"];
         put?: never;
@@ -674,7 +674,7 @@ export interface paths {
         };
         /**
          * Show the state of the installation
-         * @description Returns the state of the installation, up to two seconds old. Requires the `platform` role.
+         * @description Returns the state of the installation, up to two seconds old. Requires the role `platform` or `operator`.
          */
         get: operations["overviewShow"];
         put?: never;
@@ -694,7 +694,7 @@ export interface paths {
         };
         /**
          * List the load of each account
-         * @description Returns how much each account uses the installation: those with events or attempts in the time range, or with unfinished deliveries. Requires the `platform` role. The figures are of whole hours, and up to 20 seconds old.
+         * @description Returns how much each account uses the installation: those with events or attempts in the time range, or with unfinished deliveries. The figures are of whole hours, and up to 20 seconds old. Requires the role `platform` or `operator`.
          */
         get: operations["overviewAccounts"];
         put?: never;
@@ -716,7 +716,7 @@ export interface paths {
         put?: never;
         /**
          * Recover from an outage
-         * @description Undoes the effects on subscriptions of an outage of the service or its network. Requires the `platform` role. It covers the subscriptions that, during the outage (in steps of five minutes), had more attempts that failed without a response (`dns`, `refused`, `reset`, `timeout`) than attempts that failed with one. It closes their circuits if they have been failing since then, enables those that the service disabled then because of failures, and sends again the notifications that became exhausted then by an attempt without a response. Subscriptions that had been disabled also get the notifications that were cancelled then, and the events that they missed.
+         * @description Undoes the effects on subscriptions of an outage of the service or its network. It covers the subscriptions that, during the outage (in steps of five minutes), had more attempts that failed without a response (`dns`, `refused`, `reset`, `timeout`) than attempts that failed with one. It closes their circuits if they have been failing since then, enables those that the service disabled then because of failures, and sends again the notifications that became exhausted then by an attempt without a response. Subscriptions that had been disabled also get the notifications that were cancelled then, and the events that they missed. Requires the role `platform` or `operator`.
          */
         post: operations["recoveriesStart"];
         delete?: never;
@@ -734,7 +734,7 @@ export interface paths {
         };
         /**
          * Show a recovery
-         * @description Returns what a recovery has done, and its progress. Requires the `platform` role.
+         * @description Returns what a recovery has done, and its progress. Requires the role `platform` or `operator`.
          */
         get: operations["recoveriesShow"];
         put?: never;
@@ -754,13 +754,13 @@ export interface paths {
         };
         /**
          * List users
-         * @description Returns all users in ascending order of id, or a page of them. Requires the `platform` role.
+         * @description Returns all users in ascending order of id, or a page of them. Requires the role `platform` or `operator`.
          */
         get: operations["usersList"];
         put?: never;
         /**
          * Create a user
-         * @description Creates a user. Requires the `platform` role. A username that is taken is a validation error of `username`.
+         * @description Creates a user. Only `platform` creates users with that role. A username that is taken is a validation error of `username`. Requires the role `platform` or `operator`.
          */
         post: operations["usersCreate"];
         delete?: never;
@@ -778,15 +778,39 @@ export interface paths {
         };
         /**
          * Show a user
-         * @description Returns a user with its credentials: the caller or, with the `platform` role, any user.
+         * @description Returns a user with its credentials: the caller or, for operators, any user.
          */
         get: operations["usersShow"];
         /**
          * Lock or unlock a user
-         * @description Locks or unlocks a user. Requires the `platform` role. A lock takes effect within a second and ends all sessions of the user, which an unlock does not restore.
+         * @description Locks or unlocks a user. A lock takes effect within a second and ends all sessions of the user, which an unlock does not restore. Requires the role `platform` or `operator`.
          */
         put: operations["usersUpdate"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{user}/credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List credentials
+         * @description Returns the credentials of the caller or, for operators, of any user. None has its password.
+         */
+        get: operations["usersListCredentials"];
+        put?: never;
+        /**
+         * Add a credential
+         * @description Adds a credential of the caller or, for operators, of any user; at most ten. Existing credentials keep working, so that you can replace a password without an interruption. Only an operator of the role `platform` adds one to a user of that role.
+         */
+        post: operations["usersAddCredential"];
         delete?: never;
         options?: never;
         head?: never;
@@ -802,14 +826,14 @@ export interface paths {
         };
         /**
          * Show a credential
-         * @description Returns a credential of the caller or, with the `platform` role, of any user.
+         * @description Returns a credential of the caller or, for operators, of any user.
          */
         get: operations["usersShowCredential"];
         put?: never;
         post?: never;
         /**
          * Revoke a credential
-         * @description Revokes a credential, which stops working within a second. Requires the `platform` role.
+         * @description Revokes a credential of the caller or, for operators, of any user. It stops working within a second, and so do the sessions that began with it.
          */
         delete: operations["usersRemoveCredential"];
         options?: never;
@@ -817,7 +841,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/users/{user}/credentials": {
+    "/v1/users/{user}/links": {
         parameters: {
             query?: never;
             header?: never;
@@ -827,10 +851,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Add a credential
-         * @description Adds a credential. Requires the `platform` role. Existing credentials keep working, so that you can change a password without an interruption.
+         * Create a link to the console
+         * @description Creates a link that opens the console as the caller or, for operators, as any user, without a password. It works once, and its session ends at `expiresAt`. Its secret is in the fragment, which browsers do not send, so it reaches no log. Whoever has the link can use it: hand it only to its user. Only an operator of the role `platform` creates one for a user of that role.
          */
-        post: operations["usersAddCredential"];
+        post: operations["linksCreate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -852,7 +876,7 @@ export interface paths {
         put?: never;
         /**
          * Create an environment
-         * @description Creates an environment. Requires the `platform` role. An id that is taken is a validation error of `id`.
+         * @description Creates an environment. An id that is taken is a validation error of `id`. Requires the role `platform` or `operator`.
          */
         post: operations["environmentsCreate"];
         delete?: never;
@@ -890,7 +914,7 @@ export interface paths {
         };
         /**
          * List changes
-         * @description Returns the changes of the caller's account and the logins and logouts of its sessions, newest first; with the `platform` role, those of all accounts. An entry names the changed fields, but never contains their values.
+         * @description Returns the changes of the caller's account and the logins and logouts of its sessions, newest first; for operators, those of all accounts. An entry names the changed fields, but never contains their values.
          */
         get: operations["auditList"];
         put?: never;
@@ -916,7 +940,7 @@ export interface paths {
         put?: never;
         /**
          * Log in
-         * @description Starts a session and sets its cookie. Takes Basic credentials or, without them, a username and a password in the body.
+         * @description Starts a session and sets its cookie. Takes the token of a link to the console or a username and a password in the body, or Basic credentials. The session has the scope of its credential or link.
          */
         post: operations["sessionBegin"];
         /**
@@ -1295,7 +1319,7 @@ export interface components {
              */
             detail?: "expired" | "name" | "untrusted" | "client_certificate" | "protocol" | "other" | "proxy";
             /**
-             * @description The IP address that the request was sent to. Only the `platform` role sees a non-public address that a host name resolved to.
+             * @description The IP address that the request was sent to. Only operators see a non-public address that a host name resolved to.
              * @example 203.0.113.7
              */
             address?: string;
@@ -1491,12 +1515,12 @@ export interface components {
              */
             userId?: number;
             /**
-             * @description The username of that user. Without `userId`: `cli` (the command line), `system` (the service itself) or `platform` (an operator, whose name only the `platform` role sees).
+             * @description The username of that user. Without `userId`: `cli` (the command line), `system` (the service itself) or `platform` (an operator, whose name only operators see).
              * @example partner.one
              */
             actor: string;
             /**
-             * @description The client's IP address. Only the `platform` role sees the addresses of other users.
+             * @description The client's IP address. Only operators see the addresses of other users.
              * @example 192.0.2.7
              */
             address?: string;
@@ -1516,7 +1540,7 @@ export interface components {
              */
             resource: string;
             /**
-             * @description The id of the resource; for a session, the id of its credential.
+             * @description The id of the resource; for a session, the id of its credential or link.
              * @example 4711
              */
             resourceId: string;
@@ -1610,10 +1634,22 @@ export interface components {
              */
             expiresAt?: string | null;
             /**
+             * @description A label, such as the program that uses the credential. Must have 1 to 100 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
+             * @example Reporting job
+             */
+            name?: string | null;
+            /**
              * @description The password. By default, the service generates one and returns it only in this response. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
              * @example correct horse battery staple
              */
             password?: string | null;
+            /**
+             * @description What the credential is for. `manage` allows all that its user may do; `read` only GET, and no signing secret. Must be one of manage, read.
+             * @default manage
+             * @example read
+             * @enum {string}
+             */
+            scope?: "manage" | "read";
         };
         /** @description `null` counts as absent. */
         CreateEnvironment: {
@@ -1640,6 +1676,28 @@ export interface components {
             type: "development" | "production" | "special";
         };
         /** @description `null` counts as absent. */
+        CreateLink: {
+            /**
+             * @description In how many seconds the link expires, and its session ends. Must be from 1 to 3600.
+             * @default 3600
+             * @example 600
+             */
+            expiresIn?: number | null;
+            /**
+             * @description The page that the link opens. Must have 1 to 2048 characters. Must not contain U+0000 or lone surrogates. Must be the path of a page below /console, from its first slash, without host and fragment.
+             * @default /
+             * @example /deliveries
+             */
+            path?: string | null;
+            /**
+             * @description What the session may do: only read, or all that its user may. Must be one of manage, read.
+             * @default read
+             * @example read
+             * @enum {string}
+             */
+            scope?: "manage" | "read";
+        };
+        /** @description `null` counts as absent. */
         CreateUser: {
             /**
              * @description The password. By default, the service generates one and returns it only in this response. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
@@ -1647,12 +1705,12 @@ export interface components {
              */
             password?: string | null;
             /**
-             * @description The user's role. Must be one of account, platform.
+             * @description The user's role: `account` is a customer; `reporter` reports events, and does nothing else; `operator` sees all accounts and manages users; `platform` does all of this. Must be one of account, platform, operator, reporter.
              * @default account
              * @example account
              * @enum {string}
              */
-            role?: "account" | "platform";
+            role?: "account" | "platform" | "operator" | "reporter";
             /**
              * @description The username, which is unique. Must be a letter and up to 63 more letters, digits or the characters . _ @ -.
              * @example partner.one
@@ -1802,6 +1860,19 @@ export interface components {
              */
             id: string;
         };
+        CreatedLink: {
+            /**
+             * @description The address that opens the console, once. No other response contains it.
+             * @example https://api.example.com/console/deliveries#link=mQ8Yc0v3Jx1rZt5KpLw7Bn2Hd9Gs4Ef6Ua8Iy0Oq1Rs
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @description When the link expires, and its session ends.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            expiresAt: string;
+        };
         CreatedUser: {
             /**
              * Format: uri
@@ -1834,6 +1905,17 @@ export interface components {
              */
             id: string;
             /**
+             * @description The label; absent if it has none.
+             * @example Reporting job
+             */
+            name?: string;
+            /**
+             * @description What the credential is for. `manage` allows all that its user may do; `read` only GET, and no signing secret.
+             * @example manage
+             * @enum {string}
+             */
+            scope: "manage" | "read";
+            /**
              * Format: date-time
              * @description When the credential was created.
              * @example 2026-01-31T12:00:00.000Z
@@ -1847,7 +1929,7 @@ export interface components {
             expiresAt?: string;
             /**
              * Format: date-time
-             * @description When the credential was last used, to about a minute; absent if never.
+             * @description The hour in which the credential was last used; absent if never.
              * @example 2026-01-31T12:00:00.000Z
              */
             lastUsedAt?: string;
@@ -1859,6 +1941,17 @@ export interface components {
              */
             id: string;
             /**
+             * @description The label; absent if it has none.
+             * @example Reporting job
+             */
+            name?: string;
+            /**
+             * @description What the credential is for. `manage` allows all that its user may do; `read` only GET, and no signing secret.
+             * @example manage
+             * @enum {string}
+             */
+            scope: "manage" | "read";
+            /**
              * Format: date-time
              * @description When the credential was created.
              * @example 2026-01-31T12:00:00.000Z
@@ -1872,7 +1965,7 @@ export interface components {
             expiresAt?: string;
             /**
              * Format: date-time
-             * @description When the credential was last used, to about a minute; absent if never.
+             * @description The hour in which the credential was last used; absent if never.
              * @example 2026-01-31T12:00:00.000Z
              */
             lastUsedAt?: string;
@@ -2567,15 +2660,20 @@ export interface components {
         /** @description `null` counts as absent. */
         Login: {
             /**
-             * @description The password.
+             * @description Instead of these: what follows `#link=` in the address of a link to the console.
+             * @example mQ8Yc0v3Jx1rZt5KpLw7Bn2Hd9Gs4Ef6Ua8Iy0Oq1Rs
+             */
+            link?: string | null;
+            /**
+             * @description The password. Either this or `link` is required.
              * @example demo-secret
              */
-            password: string;
+            password?: string | null;
             /**
-             * @description The username.
+             * @description The username. Either this or `link` is required.
              * @example demo
              */
-            username: string;
+            username?: string | null;
         };
         LosingSubscription: {
             /**
@@ -2782,7 +2880,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "subscription_inactive" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "recovery_running" | "own_access" | "credential_limit_reached";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "subscription_inactive" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "recovery_running" | "own_access" | "credential_limit_reached" | "user_not_active";
             /**
              * @description The same as `detail`.
              * @example There is no such resource.
@@ -3308,7 +3406,13 @@ export interface components {
              * @example account
              * @enum {string}
              */
-            role: "account" | "platform";
+            role: "account" | "platform" | "operator" | "reporter";
+            /**
+             * @description What the credentials are for: `read` allows no change and no secret.
+             * @example manage
+             * @enum {string}
+             */
+            scope: "manage" | "read";
             /**
              * Format: date-time
              * @description When the session started; absent with Basic credentials.
@@ -3518,11 +3622,11 @@ export interface components {
              */
             username: string;
             /**
-             * @description The user's role.
+             * @description The user's role: `account` is a customer; `reporter` reports events, and does nothing else; `operator` sees all accounts and manages users; `platform` does all of this.
              * @example account
              * @enum {string}
              */
-            role: "account" | "platform";
+            role: "account" | "platform" | "operator" | "reporter";
             /**
              * @description The status. The credentials of a locked user are rejected.
              * @example active
@@ -3555,11 +3659,11 @@ export interface components {
              */
             username: string;
             /**
-             * @description The user's role.
+             * @description The user's role: `account` is a customer; `reporter` reports events, and does nothing else; `operator` sees all accounts and manages users; `platform` does all of this.
              * @example account
              * @enum {string}
              */
-            role: "account" | "platform";
+            role: "account" | "platform" | "operator" | "reporter";
             /**
              * @description The status. The credentials of a locked user are rejected.
              * @example active
@@ -3914,7 +4018,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `credential_limit_reached`: The user already has 100 credentials, including expired ones. Revoke some first. */
+        /** @description `credential_limit_reached`: The user already has ten credentials, including expired ones. Revoke some first. */
         CredentialLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3986,8 +4090,24 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: The caller's role does not allow the request. */
+        /** @description `forbidden`: The caller's role, or the scope of its credential, does not allow the request. */
         Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `forbidden`: The caller's role, or the scope of its credential, does not allow the request.
+         *
+         *     `webhook_limit_reached`: The account, or the application, already has the maximum number of webhook subscriptions.
+         */
+        ForbiddenOrWebhookLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4150,7 +4270,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `own_access`: Users with the `platform` role can neither lock themselves nor revoke their own last credential. */
+        /** @description `own_access`: Nobody can lock themselves, or revoke their own last valid credential with the scope `manage`. */
         OwnAccess: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4247,8 +4367,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `validation_failed`: The request is invalid; `errors` lists every error. */
-        ValidationFailed: {
+        /** @description `user_not_active`: The user is locked, so nobody can log in as it. */
+        UserNotActive: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4259,8 +4379,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `webhook_limit_reached`: The account, or the application, already has the maximum number of webhook subscriptions. */
-        WebhookLimitReached: {
+        /** @description `validation_failed`: The request is invalid; `errors` lists every error. */
+        ValidationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4310,7 +4430,7 @@ export interface operations {
     applicationsList: {
         parameters: {
             query?: {
-                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
                 accountId?: string;
                 /** @description The maximum number of entries to return; by default, all. */
                 limit?: number;
@@ -4338,6 +4458,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4378,6 +4499,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["BodyTooLarge"];
@@ -4391,7 +4513,7 @@ export interface operations {
     applicationsShow: {
         parameters: {
             query?: {
-                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
                 accountId?: string;
             };
             header?: never;
@@ -4418,6 +4540,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4459,6 +4582,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -4497,6 +4621,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
@@ -4509,7 +4634,7 @@ export interface operations {
             query?: {
                 /** @description `all` includes the subscriptions of applications. */
                 scope?: "all";
-                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
                 accountId?: string;
                 /** @description Only subscriptions to this kind of event: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
@@ -4545,6 +4670,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4585,7 +4711,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookLimitReached"];
+            403: components["responses"]["ForbiddenOrWebhookLimitReached"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["BodyTooLarge"];
@@ -4599,7 +4725,7 @@ export interface operations {
     webhooksShow: {
         parameters: {
             query?: {
-                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
                 accountId?: string;
                 /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";
@@ -4628,6 +4754,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4669,6 +4796,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -4707,6 +4835,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
@@ -4744,6 +4873,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
@@ -4781,6 +4911,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
@@ -4813,6 +4944,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4845,6 +4977,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4854,7 +4987,7 @@ export interface operations {
     applicationWebhooksList: {
         parameters: {
             query?: {
-                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
                 accountId?: string;
                 /** @description Only subscriptions to this kind of event: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
@@ -4893,6 +5026,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4937,7 +5071,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookLimitReached"];
+            403: components["responses"]["ForbiddenOrWebhookLimitReached"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUse"];
@@ -4952,7 +5086,7 @@ export interface operations {
     applicationWebhooksShow: {
         parameters: {
             query?: {
-                /** @description The account to read; by default, the caller's. Only the `platform` role can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
                 accountId?: string;
                 /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";
@@ -4983,6 +5117,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -5026,6 +5161,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
@@ -5066,6 +5202,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
@@ -5104,6 +5241,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge"];
@@ -5122,7 +5260,7 @@ export interface operations {
                 resource?: string;
                 /** @description Only events of this application. */
                 applicationId?: string;
-                /** @description For the `platform` role: only events of this account. */
+                /** @description For operators: only events of this account. */
                 accountId?: string;
                 /** @description Only events with this producer's key. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
                 producerId?: string;
@@ -5167,6 +5305,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5280,6 +5419,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -5318,6 +5458,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -5360,6 +5501,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["DeliveryExistsOrDeliveryLimitReachedOrEventNotMatchingOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
@@ -5378,7 +5520,7 @@ export interface operations {
                 webhookId?: string;
                 /** @description Only deliveries of events of this application. */
                 applicationId?: string;
-                /** @description For the `platform` role: only deliveries of this account. */
+                /** @description For operators: only deliveries of this account. */
                 accountId?: string;
                 /** @description Only deliveries in this state: pending, parked, succeeded, exhausted, cancelled. */
                 state?: string;
@@ -5425,6 +5567,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5481,6 +5624,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -5512,6 +5656,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -5550,6 +5695,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -5587,6 +5733,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["DeliveryNotFinishedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -5626,6 +5773,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["DeliveryNotFinishedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -5660,6 +5808,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["DeliveryFinished"];
             429: components["responses"]["RateLimited"];
@@ -5698,6 +5847,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["IdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -5739,6 +5889,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -5754,7 +5905,7 @@ export interface operations {
                 until?: string;
                 /** @description The maximum number of buckets; by default, 12. Each covers a multiple of five minutes. */
                 buckets?: number;
-                /** @description The account; by default, the caller's. Only the `platform` role can read another account. */
+                /** @description The account; by default, the caller's. Only operators can read another account. */
                 accountId?: string;
             };
             header?: never;
@@ -5777,6 +5928,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5830,6 +5982,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUseOrNotificationLoopOrReplayLimitReachedOrSubscriptionInactive"];
@@ -5886,6 +6039,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUseOrNotificationLoopOrReplayLimitReachedOrSubscriptionInactive"];
             413: components["responses"]["BodyTooLarge"];
@@ -5941,6 +6095,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUseOrNotificationLoopOrReplayLimitReachedOrSubscriptionInactive"];
             413: components["responses"]["BodyTooLarge"];
@@ -5976,6 +6131,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6008,6 +6164,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["ReplayFinished"];
             429: components["responses"]["RateLimited"];
@@ -6037,6 +6194,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6299,6 +6457,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6348,15 +6507,13 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    usersShowCredential: {
+    usersListCredentials: {
         parameters: {
             query?: never;
             header?: never;
             path: {
                 /** @description The user's id or username. */
                 user: string;
-                /** @description The credential's id. */
-                credential: string;
             };
             cookie?: never;
         };
@@ -6371,47 +6528,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Credential"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    usersRemoveCredential: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The user's id or username. */
-                user: string;
-                /** @description The credential's id. */
-                credential: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Deleted"];
+                    "application/json": components["schemas"]["Credential"][];
                 };
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["OwnAccess"];
-            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6460,6 +6582,118 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    usersShowCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id or username. */
+                user: string;
+                /** @description The credential's id. */
+                credential: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Credential"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    usersRemoveCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id or username. */
+                user: string;
+                /** @description The credential's id. */
+                credential: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["OwnAccess"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    linksCreate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id or username. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateLink"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedLink"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["UserNotActive"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     environmentsList: {
         parameters: {
             query?: {
@@ -6489,6 +6723,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6557,6 +6792,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6607,6 +6843,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6634,6 +6871,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6667,6 +6905,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -6697,6 +6936,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -20,10 +20,16 @@ export const Login = (): CustomDecorator => SetMetadata(OPEN_TO, 'logins' satisf
 export const PublicOutsideV1 = (): CustomDecorator =>
   SetMetadata(OPEN_TO, 'paths-outside-v1' satisfies OpenTo);
 
+/** Metadata key of the names of the roles that a route, or every route of a controller, is for, if it is not for the usual ones. */
+export const ALLOWED_TO = 'switchhook:allowed-to';
+
+/** Metadata key of the name of the scope that a credential needs for a route, if its method does not decide. */
+export const NEEDS_SCOPE = 'switchhook:needs-scope';
+
 /** Metadata key of the errors that a route, or any route of a controller, may answer with. */
 export const REFUSES_WITH = 'switchhook:refuses-with';
 
-/** Documents an error that a decorator causes, such as a role check, in the API description. */
+/** Documents an error that a decorator causes in the API description. */
 export const RefusesWith =
   (error: CommonCode | DescribedError): MethodDecorator & ClassDecorator =>
   (target: object, _?: PropertyKey, method?: PropertyDescriptor) => {

@@ -1,4 +1,12 @@
-export { Login, OPEN_TO, type OpenTo, Public, RefusesWith } from './access.js';
+export {
+  ALLOWED_TO,
+  Login,
+  NEEDS_SCOPE,
+  OPEN_TO,
+  type OpenTo,
+  Public,
+  RefusesWith,
+} from './access.js';
 export { Answer, answer, located, shown } from './answer.js';
 export { isSameOrigin, mayBeCsrf } from './browsers.js';
 export { type AbsenceCheck, IfAbsent, IfMatch, type VersionCheck } from './entity-tag.js';
@@ -33,7 +41,15 @@ export {
   TIMES,
 } from './query-parameters.js';
 export { MAX_DEPTH } from './read-body.js';
-export { baseUrlOf, endOf, Href, type HrefBuilder, hrefBuilder, pathOf } from './request.js';
+export {
+  baseUrlOf,
+  configOf,
+  endOf,
+  Href,
+  type HrefBuilder,
+  hrefBuilder,
+  pathOf,
+} from './request.js';
 export { startServer } from './start-server.js';
 export {
   CONNECTION_BYTES,

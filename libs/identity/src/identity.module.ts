@@ -4,6 +4,7 @@ import { AuditTrail } from '#libs/kernel';
 import { AuditLog } from './domain/audit-log.js';
 import { CredentialsRepository } from './domain/credential.js';
 import { EnvironmentsRepository, EnvironmentsService } from './domain/environments.service.js';
+import { Links } from './domain/links.service.js';
 import { Logins } from './domain/logins.js';
 import { OperatorReads } from './domain/operator-reads.js';
 import { PasswordHasher } from './domain/password-check.js';
@@ -17,6 +18,7 @@ import {
   UserSchema,
 } from './infrastructure/identity-schema.js';
 import { PostgresAuditLog, PostgresAuditTrail } from './infrastructure/postgres-audit.js';
+import { PostgresLinks } from './infrastructure/postgres-links.js';
 import { PostgresLogins } from './infrastructure/postgres-logins.js';
 import { PostgresSessions } from './infrastructure/postgres-sessions.js';
 import {
@@ -36,6 +38,7 @@ import {
     { provide: AuditTrail, useClass: PostgresAuditTrail },
     { provide: CredentialsRepository, useClass: TypeOrmCredentialsRepository },
     { provide: EnvironmentsRepository, useClass: TypeOrmEnvironmentsRepository },
+    { provide: Links, useClass: PostgresLinks },
     { provide: Logins, useClass: PostgresLogins },
     { provide: PasswordHasher, useClass: Argon2PasswordHasher },
     { provide: Sessions, useClass: PostgresSessions },
@@ -45,6 +48,7 @@ import {
     AuditLog,
     AuditTrail,
     EnvironmentsService,
+    Links,
     Logins,
     OperatorReads,
     PasswordHasher,

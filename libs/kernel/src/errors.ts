@@ -61,10 +61,10 @@ export class NotFoundError extends DomainError {
   }
 }
 
-/** The caller lacks the required role. */
+/** The caller's role or credential does not allow the request. */
 export class ForbiddenError extends DomainError {
-  constructor() {
-    super('forbidden', 'forbidden', 'This requires a user with the role platform.');
+  constructor(message: string) {
+    super('forbidden', 'forbidden', message);
   }
 }
 

@@ -60,8 +60,7 @@ export async function tour(
     );
   for (const operation of operations) {
     const { method } = operation;
-    const isForPlatform =
-      api.mayRefuseWith(operation, 'forbidden') || operation.path.startsWith('/v1/users');
+    const isForPlatform = api.isForPlatform(operation) || operation.path.startsWith('/v1/users');
     const authorization = isForPlatform ? basic(PLATFORM) : account.authorization;
     if (method === 'DELETE') await replace(known, operation, call);
     // The previous one has completed.

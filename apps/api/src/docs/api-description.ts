@@ -10,6 +10,8 @@ platform.
 
 - Paths work with and without a trailing slash, and are case-sensitive. HEAD works wherever GET
   does. Everything under \`/v1/\` requires HTTP Basic authentication.
+- Who may use a route depends on the role of the user and the scope of the credential; others get 403. A user with the
+  role \`reporter\` only reports events. A credential with the scope \`read\` may only GET, and read no signing secret.
 - Request bodies are JSON objects in UTF-8 with \`Content-Type: application/json\`, and may be
   compressed with gzip. Unknown and read-only fields are ignored, so you can send a resource back
   as you received it. On POST, \`null\` counts as absent. On PUT, omitted fields keep their values.
@@ -23,7 +25,7 @@ platform.
 - Responses omit fields that are not set; they are never \`null\`. Clients must tolerate new fields.
 - A POST that creates an application, a subscription, a replay, a recovery, a test or a delivery, or sends one, can be
   repeated safely if it has an \`Idempotency-Key\`; an event can, if it has an \`id\`. All other
-  requests ignore that header: each repeat creates another credential or another secret.
+  requests ignore that header: each repeat creates another credential, link or secret.
 - A repeated query parameter, or an invalid time, number, boolean or \`scope\`, is an error. Unknown
   parameters are ignored. A filter with a value that nothing has, such as \`state=failed\`, returns
   an empty list.

@@ -3,7 +3,8 @@ import { bytesOf, MAX_DEPTH, maxValues } from '../read-body.js';
 import { bodySchemaOf } from './body-schema.js';
 import { Components, type Json, RATE_LIMIT_HEADERS } from './components.js';
 import type { NotificationDescription, Parameters, RoutesDescription } from './describe.js';
-import { type CommonCode, type DescribedError, DescribedErrors } from './errors.js';
+import { DescribedErrors } from './errors.js';
+import { codesOf, isDescribed } from './route-errors.js';
 import { pathNames, type Route, routesOf } from './routes.js';
 import { CSV_CHANGES, exportContent } from '../export-formats.js';
 import { EXPORTABLE_PAGE } from '../query-parameters.js';
@@ -12,6 +13,8 @@ import { AddressSchema, exampleOf, type Schema } from './schema.js';
 const JSON_TYPE = 'application/json';
 /** The extension with the answers that belong to no operation. */
 const ELSEWHERE = 'x-answers-elsewhere';
+/** The extension of an operation with the roles that it is for. */
+const ROLES = 'x-roles';
 
 /** The first page of a document. */
 export interface ApiInfo {
@@ -101,8 +104,9 @@ function operationOf(
     operationId: route.id,
     tags: [of.tag],
     summary: operation.summary,
-    description: operation.about,
+    description: aboutOf(route),
     ...(route.isOpen && { security: [] }),
+    ...(route.roles && { [ROLES]: route.roles }),
     ...(parameters.length > 0 && { parameters }),
     ...bodyOf(route, components, config),
     ...(sent.length > 0 && { callbacks: callbacksOf(route, sent, components) }),
@@ -112,6 +116,14 @@ function operationOf(
       ...problemsOf(route, components, errors),
     },
   };
+}
+
+function aboutOf({ operation: { about }, roles, scope }: Route): string {
+  const required = [
+    ...(roles ? [`the role ${roles.map((role) => `\`${role}\``).join(' or ')}`] : []),
+    ...(scope === 'manage' ? ['a credential with the scope `manage`'] : []),
+  ];
+  return required.length > 0 ? `${about} Requires ${required.join(' and ')}.` : about;
 }
 
 /**
@@ -246,34 +258,9 @@ function jsonContent(schema: Schema, components: Components): Json {
   return { [JSON_TYPE]: { schema: components.schema(schema), example: exampleOf(schema) } };
 }
 
-/** Checking credentials uses the database and counts towards rate limits. */
-const CREDENTIAL_ERRORS: readonly CommonCode[] = ['unauthorized', 'rate_limited', 'unavailable'];
-const BODY_ERRORS: readonly CommonCode[] = [
-  'malformed_json',
-  'validation_failed',
-  'body_too_large',
-  'unsupported_media_type',
-  'request_timeout',
-];
-
-const KEY_ERRORS: readonly CommonCode[] = [
-  'validation_failed',
-  'idempotency_key_in_use',
-  'idempotency_key_reused',
-];
-
 /** The errors of a route: the ones that follow from its code, and the ones in its description. */
 function problemsOf(route: Route, components: Components, errors: DescribedErrors): Json {
-  const codes = new Set<string>([
-    'internal_error',
-    ...(route.isOpen ? [] : CREDENTIAL_ERRORS),
-    ...(route.bodyLimit === undefined ? [] : BODY_ERRORS),
-    ...(Object.keys(route.query).length > 0 ? (['validation_failed'] as const) : []),
-    ...(route.path.includes('{') ? (['not_found'] as const) : []),
-    ...(route.checksVersion ? (['precondition_failed'] as const) : []),
-    ...(route.takesKey ? KEY_ERRORS : []),
-    ...route.errors.map((error) => (isDescribed(error) ? error.error.code : error)),
-  ]);
+  const codes = codesOf(route);
   const statuses = new Set([...codes].map((code) => errors.statusOf(code)));
   return Object.fromEntries(
     [...statuses].map((status) => [
@@ -281,8 +268,4 @@ function problemsOf(route: Route, components: Components, errors: DescribedError
       components.problem([...codes].filter((code) => errors.statusOf(code) === status).sort()),
     ]),
   );
-}
-
-function isDescribed(error: CommonCode | DescribedError): error is DescribedError {
-  return typeof error === 'object';
 }

@@ -44,7 +44,10 @@ const COMMON = {
     new DomainError('unauthorized', 'unauthorized', 'Credentials are required (HTTP Basic).'),
     'The request has no valid credentials.',
   ),
-  forbidden: describeError(new ForbiddenError(), "The caller's role does not allow the request."),
+  forbidden: describeError(
+    new ForbiddenError('This requires a user with the role platform or operator.'),
+    "The caller's role, or the scope of its credential, does not allow the request.",
+  ),
   not_found: describeError(
     new NotFoundError(),
     'The path or the resource does not exist, or is not visible to the caller.',

@@ -5,7 +5,7 @@ import {
   PATH_METADATA,
   ROUTE_ARGS_METADATA,
 } from '@nestjs/common/constants.js';
-import { OPEN_TO, type OpenTo, REFUSES_WITH } from '../access.js';
+import { ALLOWED_TO, NEEDS_SCOPE, OPEN_TO, type OpenTo, REFUSES_WITH } from '../access.js';
 import { ifMatch } from '../entity-tag.js';
 import { requestOf } from '../idempotent.js';
 import { dtoBody, loginBody } from '../json-body.js';
@@ -23,6 +23,10 @@ export interface Route {
   path: string;
   status: number;
   isOpen: boolean;
+  /** The roles that it is for, if it is not for the usual ones. */
+  roles?: readonly string[];
+  /** The scope that it needs, if its method does not decide. */
+  scope?: string;
   query: Record<string, QueryParameter>;
   checksVersion: boolean;
   takesKey: boolean;
@@ -50,6 +54,8 @@ interface Metadata {
   [METHOD_METADATA]: RequestMethod;
   [HTTP_CODE_METADATA]: number;
   [OPEN_TO]: OpenTo;
+  [ALLOWED_TO]: readonly string[];
+  [NEEDS_SCOPE]: string;
   [REFUSES_WITH]: (CommonCode | DescribedError)[];
 }
 
@@ -76,12 +82,16 @@ export function routesOf(of: RoutesDescription): Route[] {
     const method = METHODS[read(METHOD_METADATA, handler) ?? RequestMethod.GET];
     if (!operation || !method) throw new Error(`${controller.name}.${name} is not described`);
     const address = pathOf(of, path);
+    const roles = read(ALLOWED_TO, handler) ?? read(ALLOWED_TO, controller);
+    const scope = read(NEEDS_SCOPE, handler);
     return {
       id: idOf(of, name),
       method,
       path: address,
       status: read(HTTP_CODE_METADATA, handler) ?? 200,
       isOpen: [handler, controller].some((on) => read(OPEN_TO, on) === 'everybody'),
+      ...(roles && { roles }),
+      ...(scope !== undefined && { scope }),
       errors: [
         ...(operation.errors ?? []),
         ...[handler, controller].flatMap((on) => read(REFUSES_WITH, on) ?? []),

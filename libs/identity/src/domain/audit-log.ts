@@ -30,6 +30,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   'user.list_webhooks',
   'credential.create',
   'credential.delete',
+  'link.create',
   'session.create',
   'session.delete',
   'environment.create',

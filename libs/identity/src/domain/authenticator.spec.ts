@@ -44,12 +44,13 @@ const authenticate = async (sent: string | undefined, address = '192.0.2.1') =>
 
 function aLogin(username = 'demo', ...passwords: string[]): Login {
   const login: Login = {
-    principal: { userId: '1', username, role: 'account' },
+    user: { userId: '1', username, role: 'account' },
     status: 'active',
     salt,
     credentials: passwords.map((password, index) => ({
       id: String(index + 1),
       hash: fakeHash(password, salt),
+      scope: 'manage',
     })),
   };
   logins.all.push(login);
@@ -70,6 +71,12 @@ it('accepts each of several passwords of a user, with one computation each', asy
   expect(hasher.computations).toBe(1);
   await authenticate(header('demo:new-secret'));
   expect(hasher.computations).toBe(2);
+});
+
+it('tells the scope of the credential that was used', async () => {
+  aLogin('demo', 'demo-secret', 'read-secret').credentials[1]!.scope = 'read';
+  expect(await authenticate(DEMO)).toMatchObject({ scope: 'manage' });
+  expect(await authenticate(header('demo:read-secret'))).toMatchObject({ scope: 'read' });
 });
 
 it('caches a verified pair, but not a wrong one', async () => {
@@ -127,7 +134,7 @@ it('refuses a missing or malformed header without computing a hash', async () =>
 it('reads the credential again when the last read is more than a second old', async () => {
   const login = aLogin('demo', 'demo-secret');
   await authenticate(DEMO);
-  login.principal = { ...login.principal, role: 'platform' };
+  login.user = { ...login.user, role: 'platform' };
   vi.advanceTimersByTime(SECOND_MS);
   expect(await authenticate(DEMO)).toMatchObject({ role: 'account' });
   expect(logins.lookups).toBe(0);
@@ -180,7 +187,7 @@ it('reads the credential again when the computation took longer than a second', 
     login.credentials = [];
     return Promise.resolve(fakeHash(password, given));
   });
-  const stored = { id: '1', hash: fakeHash('demo-secret', salt) };
+  const stored = { id: '1', hash: fakeHash('demo-secret', salt), scope: 'manage' } as const;
   vi.spyOn(logins, 'find').mockResolvedValueOnce({ ...login, credentials: [stored] });
   await refused(DEMO);
   expect(logins.lookups).toBe(1);

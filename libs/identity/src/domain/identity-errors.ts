@@ -14,15 +14,29 @@ export class SessionEndedError extends UnauthorizedError {
   }
 }
 
-/** A platform user would lock itself out. */
+/** The link to the console was used, has expired, or never existed. */
+export class LinkEndedError extends UnauthorizedError {
+  constructor() {
+    super('The link has been used or has expired.');
+  }
+}
+
+/** Nobody can log in as the user, so it gets no link. */
+export class UserNotActiveError extends DomainError {
+  constructor() {
+    super('conflict', 'user_not_active', 'The user is not active.');
+  }
+}
+
+/** A user would lock itself out. */
 export class OwnAccessError extends DomainError {
   constructor(what: string) {
     super('conflict', 'own_access', `You cannot ${what}.`);
   }
 }
 
-/** How many credentials a user may have, because each login and each answer reads all of them. */
-export const MAX_CREDENTIALS = 100;
+/** How many credentials a user may have, because each login and each answer reads all of them. Some have more from before. */
+export const MAX_CREDENTIALS = 10;
 
 export class CredentialLimitReachedError extends DomainError {
   constructor() {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Logins } from './logins.js';
-import type { Role, Status } from './user.js';
+import type { Role } from './access.js';
+import type { Status } from './user.js';
 
 /** What a store of logins under test can be told to hold. */
 interface LoginsUnderTest {
@@ -30,12 +31,12 @@ export function loginsContract({ logins, hold, lock, revoke, expire }: LoginsUnd
     const ids = await aUser('found');
     const login = await logins().find('found');
     expect(login).toMatchObject({
-      principal: { username: 'found', role: 'platform' },
+      user: { username: 'found', role: 'platform' },
       status: 'active',
       salt,
       credentials: [
-        { id: ids[0], hash: hashes[0] },
-        { id: ids[1], hash: hashes[1] },
+        { id: ids[0], hash: hashes[0], scope: 'manage' },
+        { id: ids[1], hash: hashes[1], scope: 'manage' },
       ],
     });
     expect(await logins().find('Found')).toBeUndefined();
@@ -49,7 +50,7 @@ export function loginsContract({ logins, hold, lock, revoke, expire }: LoginsUnd
 
   it('finds a locked user, but no principal for its credentials', async () => {
     const [id] = await aUser('locked');
-    expect(await logins().principalOf(id!)).toMatchObject({ username: 'locked' });
+    expect(await logins().principalOf(id!)).toMatchObject({ username: 'locked', scope: 'manage' });
     await lock('locked');
     expect(await logins().find('locked')).toMatchObject({ status: 'locked' });
     expect(await logins().principalOf(id!)).toBeUndefined();

@@ -9,14 +9,17 @@ const withdraw = (id: string): Promise<void> => {
   }
   return Promise.resolve();
 };
-const loginOf = (username: string) =>
-  fake.all.find(({ principal }) => principal.username === username);
+const loginOf = (username: string) => fake.all.find(({ user }) => user.username === username);
 loginsContract({
   logins: () => fake,
   hold: ({ username, role, status, salt, hashes }) => {
-    const credentials = hashes.map((hash) => ({ id: String((lastId += 1)), hash }));
-    const principal = { userId: String(fake.all.length + 1), username, role };
-    fake.all.push({ principal, status, salt, credentials });
+    const credentials = hashes.map((hash) => ({
+      id: String((lastId += 1)),
+      hash,
+      scope: 'manage' as const,
+    }));
+    const user = { userId: String(fake.all.length + 1), username, role };
+    fake.all.push({ user, status, salt, credentials });
     return Promise.resolve(credentials.map(({ id }) => id));
   },
   lock: (username) => {

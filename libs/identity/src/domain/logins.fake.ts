@@ -12,17 +12,17 @@ export class FakeLogins extends Logins {
 
   override find(username: string): Promise<Login | undefined> {
     if (this.failure) return Promise.reject(this.failure);
-    return Promise.resolve(this.all.find(({ principal }) => principal.username === username));
+    return Promise.resolve(this.all.find(({ user }) => user.username === username));
   }
 
   override principalOf(credentialId: string): Promise<Principal | undefined> {
     this.lookups += 1;
     if (this.failure) return Promise.reject(this.failure);
-    const login = this.all.find(
-      ({ status, credentials }) =>
-        status === 'active' && credentials.some(({ id }) => id === credentialId),
+    const active = this.all.filter(({ status }) => status === 'active');
+    const [principal] = active.flatMap(({ user, credentials }) =>
+      credentials.filter(({ id }) => id === credentialId).map(({ scope }) => ({ ...user, scope })),
     );
-    return Promise.resolve(login?.principal);
+    return Promise.resolve(principal);
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Role, Status } from './user.js';
+import type { CredentialScope, Role } from './access.js';
+import type { Status } from './user.js';
 
 /** The authenticated user of a request. */
 export interface Principal {
@@ -6,15 +7,26 @@ export interface Principal {
   userId: string;
   username: string;
   role: Role;
+  /** Of the credential that was used. */
+  scope: CredentialScope;
 }
+
+/** A login with a link that has not been used. */
+export interface LinkMatch {
+  linkId: string;
+  principal: Principal;
+}
+
+/** Who acts or looks, for the rules about users. */
+export type ActingUser = Pick<Principal, 'userId' | 'role'>;
 
 /** The data that is needed to check a user's password. */
 export interface Login {
-  principal: Principal;
+  user: Omit<Principal, 'scope'>;
   status: Status;
   salt: Buffer;
   /** The credentials that have not expired. */
-  credentials: { id: string; hash: Buffer }[];
+  credentials: { id: string; hash: Buffer; scope: CredentialScope }[];
 }
 
 /** The queries of authentication, once a second for every pair in use. */
@@ -26,6 +38,6 @@ export abstract class Logins {
 
 /** Records when each credential was last used. */
 export abstract class CredentialUses {
-  /** Notes that the credential was used now. It is stored later, at most once a minute. */
+  /** Notes that the credential was used now. The hour is stored, a little later. */
   abstract note(credentialId: string): void;
 }

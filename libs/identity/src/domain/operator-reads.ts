@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Actor, actAs, type AuditEntry, AuditTrail, Transactions } from '#libs/kernel';
+import { isOperator } from './access.js';
 import type { Principal } from './logins.js';
 import { UsersRepository } from './user.js';
 
@@ -23,7 +24,7 @@ export class OperatorReads {
    * does not exist, whose lists are empty.
    */
   async record({ role, userId }: Principal, actor: Actor, read: Read): Promise<void> {
-    if (role !== 'platform' || read.accountId === userId) return;
+    if (!isOperator(role) || read.accountId === userId) return;
     if (!(await this.users.findById(read.accountId))) return;
     await actAs(actor, () => this.transactions.run(() => this.audit.record(read)));
   }

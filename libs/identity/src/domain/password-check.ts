@@ -57,7 +57,8 @@ export class PasswordCheck {
     const matches = login.credentials.filter((stored) => timingSafeEqual(stored.hash, hash));
     const credential = matches[0];
     if (!credential || login.status !== 'active') return undefined;
-    return { credentialId: credential.id, principal: login.principal };
+    const { id, scope } = credential;
+    return { credentialId: id, principal: { ...login.user, scope } };
   }
 
   /** Always the same for a username, like a stored salt. */

@@ -71,6 +71,8 @@ export function credentialsRepositoryContract({ credentials, aUser }: Credential
     credentials().insert({
       userId,
       hash: Buffer.alloc(32, fill),
+      name: fill === 1 ? null : 'Dashboard',
+      scope: fill === 1 ? 'manage' : 'read',
       expiresAt: fill === 1 ? null : expiresAt,
     });
 
@@ -81,9 +83,10 @@ export function credentialsRepositoryContract({ credentials, aUser }: Credential
     const found = await credentials().findByUser(user);
     expect(found.map(({ id }) => id)).toEqual(stored.map(({ id }) => id));
     expect(found).toMatchObject([
-      { userId: user, hash: Buffer.alloc(32, 1), expiresAt: null, lastUsedAt: null },
-      { userId: user, hash: Buffer.alloc(32, 2), expiresAt, lastUsedAt: null },
+      { userId: user, name: null, scope: 'manage', expiresAt: null, lastUsedAt: null },
+      { userId: user, name: 'Dashboard', scope: 'read', expiresAt, lastUsedAt: null },
     ]);
+    expect(found.map(({ hash }) => hash[0])).toEqual([1, 2]);
     expect(Math.abs(Date.now() - found[0]!.createdAt.getTime())).toBeLessThan(60_000);
     expect(await credentials().findByUser(await aUser())).toEqual([]);
   });

@@ -6,6 +6,8 @@ interface SessionsUnderTest {
   sessions: () => Sessions;
   /** @returns the id of a credential of a new active user */
   aCredential: () => Promise<string>;
+  /** @returns the id of a link of a new active user, of the scope `read` */
+  aLink: (seconds: number) => Promise<string>;
   revoke: (credentialId: string) => Promise<void>;
   /** Locks the user of a credential and removes its sessions. */
   lock: (credentialId: string) => Promise<void>;
@@ -32,7 +34,11 @@ export function sessionsContract(under: SessionsUnderTest): void {
     const credentialId = await aCredential();
     const hash = await aSession(credentialId);
     const session = await under.sessions().find(hash);
-    expect(session).toMatchObject({ hash, credentialId, principal: { role: 'account' } });
+    expect(session).toMatchObject({
+      hash,
+      credentialId,
+      principal: { role: 'account', scope: 'manage' },
+    });
     const { createdAt, expiresAt } = session!;
     expect(expiresAt.getTime() - createdAt.getTime()).toBe(30 * MINUTE_MS);
     expect(await isValid(Buffer.alloc(32).toString('base64'))).toBe(false);
@@ -85,6 +91,25 @@ export function sessionsContract(under: SessionsUnderTest): void {
     expect(await under.sessions().insert(late, credentialId)).toBe(false);
     await unlock(credentialId);
     expect(await Promise.all([hash, late, other].map(isValid))).toEqual([false, false, true]);
+  });
+
+  it('begins one session with a link, which has its scope and its end', async () => {
+    const linkId = await under.aLink(600);
+    const [hash, another] = [newHash(), newHash()];
+    const begun = await Promise.all([
+      under.sessions().insertWithLink(hash, linkId),
+      under.sessions().insertWithLink(another, linkId),
+    ]);
+    expect(begun.sort()).toEqual([false, true]);
+    const all = await Promise.all([under.sessions().find(hash), under.sessions().find(another)]);
+    const session = all.find((one) => one !== undefined)!;
+    expect(session).toMatchObject({ linkId, principal: { role: 'account', scope: 'read' } });
+    expect(session).not.toHaveProperty('credentialId');
+    const lifeMs = session.expiresAt.getTime() - session.createdAt.getTime();
+    expect(lifeMs > 590_000 && lifeMs <= 600_000).toBe(true);
+    await age(session.hash, { created: 0, used: 31 });
+    expect(await isValid(session.hash)).toBe(false);
+    expect(await under.sessions().insertWithLink(newHash(), await under.aLink(0))).toBe(false);
   });
 
   it('keeps the 20 newest sessions of a credential', async () => {

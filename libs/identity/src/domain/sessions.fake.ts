@@ -1,4 +1,6 @@
+import { FakeLinks } from './links.fake.js';
 import type { FakeLogins } from './logins.fake.js';
+import type { Principal } from './logins.js';
 import { type Session, Sessions } from './sessions.service.js';
 
 const MINUTE_MS = 60_000;
@@ -8,16 +10,20 @@ const KEPT = 20;
 
 interface Row {
   hash: string;
-  credentialId: string;
+  credentialId?: string;
+  linkId?: string;
   createdAt: number;
   usedAt: number;
 }
 
-/** Sessions in memory, of the credentials of {@link FakeLogins}. */
+/** Sessions in memory, of the credentials of {@link FakeLogins} and of links. */
 export class FakeSessions extends Sessions {
   rows: Row[] = [];
 
-  constructor(private readonly logins: FakeLogins) {
+  constructor(
+    private readonly logins: FakeLogins,
+    readonly links = new FakeLinks(logins),
+  ) {
     super();
   }
 
@@ -31,18 +37,30 @@ export class FakeSessions extends Sessions {
     return true;
   }
 
+  override insertWithLink(hash: string, linkId: string): Promise<boolean> {
+    const now = Date.now();
+    const isUsedNow = this.links.use(linkId);
+    if (isUsedNow) this.rows.push({ hash, linkId, createdAt: now, usedAt: now });
+    return Promise.resolve(isUsedNow);
+  }
+
   override async find(hash: string): Promise<Session | undefined> {
     const row = this.current(hash);
-    const principal = row && (await this.logins.principalOf(row.credentialId));
+    const principal = row && (await this.principalOf(row));
     if (!principal) return undefined;
-    const { credentialId, createdAt } = row;
+    const { credentialId, linkId = '', createdAt } = row;
     return {
       hash,
-      credentialId,
+      ...(credentialId === undefined ? { linkId } : { credentialId }),
       principal,
       createdAt: new Date(createdAt),
-      expiresAt: new Date(endOf(row)),
+      expiresAt: new Date(this.endOf(row)),
     };
+  }
+
+  private principalOf({ credentialId, linkId }: Row): Promise<Principal | undefined> {
+    if (credentialId !== undefined) return this.logins.principalOf(credentialId);
+    return Promise.resolve(this.links.principalOf(linkId!));
   }
 
   override use(hash: string): Promise<void> {
@@ -58,17 +76,22 @@ export class FakeSessions extends Sessions {
   }
 
   override removeOfUser(userId: string): Promise<void> {
-    const own = this.logins.all.filter(({ principal }) => principal.userId === userId);
-    const ids = new Set(own.flatMap(({ credentials }) => credentials.map(({ id }) => id)));
-    this.rows = this.rows.filter(({ credentialId }) => !ids.has(credentialId));
+    const own = this.logins.all.filter(({ user }) => user.userId === userId);
+    const ids = own.flatMap(({ credentials }) => credentials.map(({ id }) => id));
+    const links = this.links.removeOfUser(userId);
+    this.rows = this.rows.filter(
+      ({ credentialId = '', linkId = '' }) =>
+        !ids.includes(credentialId) && !links.includes(linkId),
+    );
     return Promise.resolve();
   }
 
   private current(hash: string): Row | undefined {
-    return this.rows.find((row) => row.hash === hash && endOf(row) > Date.now());
+    return this.rows.find((row) => row.hash === hash && this.endOf(row) > Date.now());
   }
-}
 
-function endOf({ createdAt, usedAt }: Row): number {
-  return Math.min(createdAt + LONGEST_MS, usedAt + IDLE_MS);
+  private endOf({ createdAt, usedAt, linkId }: Row): number {
+    const ofLink = linkId === undefined ? Infinity : this.links.endOf(linkId);
+    return Math.min(createdAt + LONGEST_MS, usedAt + IDLE_MS, ofLink);
+  }
 }

@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RateLimitedError } from '#libs/kernel';
+import { ForbiddenError, RateLimitedError } from '#libs/kernel';
 import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
-import { UnauthorizedError } from './identity-errors.js';
+import { LinkEndedError, UnauthorizedError } from './identity-errors.js';
 import { addressCounter, LocalLoginFailures } from './login-failures.js';
 import { LocalRateLimiter } from './rate-limiter.js';
 import { FakeLogins } from './logins.fake.js';
@@ -13,7 +14,7 @@ import { SessionsService } from './sessions.service.js';
 const MINUTE_MS = 60_000;
 const match: Match = {
   credentialId: '7',
-  principal: { userId: '1', username: 'demo', role: 'account' },
+  principal: { userId: '1', username: 'demo', role: 'account', scope: 'manage' },
 };
 
 let logins: FakeLogins;
@@ -24,10 +25,10 @@ let service: SessionsService;
 
 function addLogin(credentialId: string, userId = '1'): void {
   logins.all.push({
-    principal: { ...match.principal, userId },
+    user: { userId, username: 'demo', role: 'account' },
     status: 'active',
     salt: Buffer.alloc(16),
-    credentials: [{ id: credentialId, hash: Buffer.alloc(32) }],
+    credentials: [{ id: credentialId, hash: Buffer.alloc(32), scope: 'manage' }],
   });
 }
 
@@ -155,6 +156,42 @@ it('lets a user begin sixty sessions in a minute', async () => {
   await expect(service.begin(match)).rejects.toThrow(RateLimitedError);
 });
 
+it('begins no session of a reporter, which has no access to the console', async () => {
+  const principal = { ...match.principal, role: 'reporter' as const };
+  await expect(service.begin({ ...match, principal })).rejects.toThrow(ForbiddenError);
+  expect([sessions.rows, audit.entries]).toEqual([[], []]);
+});
+
+describe('a session of a link', () => {
+  const aLink = async (seconds = 3_600) => {
+    const hash = randomBytes(32).toString('base64');
+    await sessions.links.insert({ hash, userId: '1', scope: 'read', seconds });
+    return (await sessions.links.find(hash))!;
+  };
+
+  it('has the scope of the link, and uses it up', async () => {
+    const link = await aLink();
+    const { token } = await service.begin(link);
+    expect(await authenticate(token)).toMatchObject({
+      linkId: link.linkId,
+      principal: { scope: 'read' },
+    });
+    await expect(service.begin(link)).rejects.toThrow(LinkEndedError);
+    expect(audit.entries).toEqual([
+      { action: 'session.create', resourceId: link.linkId, accountId: '1' },
+    ]);
+  });
+
+  it('ends with the link, although it is in use', async () => {
+    const { token } = await service.begin(await aLink(600));
+    vi.advanceTimersByTime(9 * MINUTE_MS);
+    await authenticate(token);
+    await service.use(token);
+    vi.advanceTimersByTime(MINUTE_MS + 1_001);
+    await expect(authenticate(token)).rejects.toThrow(UnauthorizedError);
+  });
+});
+
 describe('fake sessions', () => {
   let lastCredential = 100;
   sessionsContract({
@@ -164,10 +201,16 @@ describe('fake sessions', () => {
       addLogin(id, id);
       return Promise.resolve(id);
     },
+    aLink: async (seconds) => {
+      const userId = String((lastCredential += 1));
+      addLogin(userId, userId);
+      const hash = randomBytes(32).toString('base64');
+      return (await sessions.links.insert({ hash, userId, scope: 'read', seconds }))!.id;
+    },
     lock: (id) => {
       const login = logins.all.find(({ credentials }) => credentials[0]?.id === id)!;
       login.status = 'locked';
-      return sessions.removeOfUser(login.principal.userId);
+      return sessions.removeOfUser(login.user.userId);
     },
     unlock: (id) => {
       logins.all.find(({ credentials }) => credentials[0]?.id === id)!.status = 'active';

@@ -1,18 +1,23 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AuditTrail, LRUCache, RateLimitedError, Transactions } from '#libs/kernel';
-import { SessionEndedError, UnauthorizedError } from './identity-errors.js';
+import { CUSTOMERS_AND_OPERATORS, requireRole } from './access.js';
+import { LinkEndedError, SessionEndedError, UnauthorizedError } from './identity-errors.js';
 import { LoginFailures, tokenCounter } from './login-failures.js';
-import { CredentialUses } from './logins.js';
+import { CredentialUses, type LinkMatch, type Principal } from './logins.js';
 import type { Match } from './password-check.js';
 import { RateLimiter } from './rate-limiter.js';
+import { hashOf, newToken, TOKEN_LENGTH } from './token.js';
 import { VerifiedLogins } from './verified-logins.js';
 
 /** How long a session lives, at most and without requests. */
 export const SESSION_LIFE = { longest: '12 hours', idle: '30 minutes' } as const;
 
-/** The login of a browser, which a cookie refers to. It ends with its credential. */
-export interface Session extends Match {
+/** The login of a browser, which a cookie refers to. It ends with its credential, or when its link ends. */
+export interface Session {
+  principal: Principal;
+  /** The credential or the link that it began with. */
+  credentialId?: string;
+  linkId?: string;
   /** SHA-256 of the token in the cookie, in Base64. */
   hash: string;
   createdAt: Date;
@@ -27,18 +32,21 @@ export abstract class Sessions {
    * @returns false if the credential or its user is no longer valid; a concurrent change of either waits or is seen
    */
   abstract insert(hash: string, credentialId: string): Promise<boolean>;
-  /** @returns undefined if it has ended, or if its credential or user is no longer valid */
+  /**
+   * Uses up a link.
+   * @returns false if it was used or has ended, or if its user is not active
+   */
+  abstract insertWithLink(hash: string, linkId: string): Promise<boolean>;
+  /** @returns undefined if it has ended, or if its credential, link or user is no longer valid */
   abstract find(hash: string): Promise<Session | undefined>;
   /** Notes a request, which extends the session. */
   abstract use(hash: string): Promise<void>;
   /** @returns false if there was none */
   abstract remove(hash: string): Promise<boolean>;
+  /** Also removes the user's links. */
   abstract removeOfUser(userId: string): Promise<void>;
 }
 
-const TOKEN_BYTES = 32;
-/** A longer text in the cookie is not even hashed. */
-const TOKEN_LENGTH = Math.ceil((TOKEN_BYTES * 4) / 3);
 const TOO_MANY_TOKENS = 'Too many requests with an unknown session have come from this address.';
 /** Each new session is a write, even with a cached password. */
 const LOGINS = { quota: 60, windowMs: 60_000 };
@@ -64,22 +72,35 @@ export class SessionsService {
   }
 
   /**
-   * Begins a session with a verified credential. The current actor must be its user.
+   * Begins a session with a verified credential or a link. The current actor must be its user.
    * @returns the token for the cookie, which is stored only as a hash
-   * @throws RateLimitedError; UnauthorizedError if the credential or its user has become invalid since
+   * @throws ForbiddenError for a role without sessions; RateLimitedError; UnauthorizedError if the credential, the link
+   * or its user has become invalid since
    */
-  async begin({ credentialId, principal }: Match): Promise<{ token: string; session: Session }> {
+  async begin(login: Match | LinkMatch): Promise<{ token: string; session: Session }> {
+    const { principal } = login;
+    requireRole(principal.role, CUSTOMERS_AND_OPERATORS);
     const { allowed, nextMs } = await this.limiter.consume(`${principal.userId}:login`, LOGINS);
     if (!allowed) throw new RateLimitedError('A user may log in 60 times in a minute.', nextMs);
-    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const token = newToken();
     const hash = hashOf(token);
     const session = await this.transactions.run(async () => {
-      if (!(await this.sessions.insert(hash, credentialId))) throw new UnauthorizedError();
-      await this.record('session.create', { credentialId, principal });
+      await this.insert(hash, login);
+      await this.record('session.create', login);
       return this.show(token);
     });
     this.usedAt.set(hash, performance.now());
     return { token, session };
+  }
+
+  private async insert(hash: string, login: Match | LinkMatch): Promise<void> {
+    if ('linkId' in login) {
+      const isUsedNow = await this.sessions.insertWithLink(hash, login.linkId);
+      if (!isUsedNow) throw new LinkEndedError();
+    } else {
+      const isValid = await this.sessions.insert(hash, login.credentialId);
+      if (!isValid) throw new UnauthorizedError();
+    }
   }
 
   /**
@@ -131,15 +152,12 @@ export class SessionsService {
     this.verified.forget(hash);
   }
 
-  /** The entry names the credential, because a session has no public id. */
+  /** The entry names the credential or the link, because a session has no public id. */
   private record(
     action: 'session.create' | 'session.delete',
-    { credentialId, principal }: Match,
+    { principal, ...of }: Pick<Session, 'principal' | 'credentialId' | 'linkId'>,
   ): Promise<void> {
-    return this.audit.record({ action, resourceId: credentialId, accountId: principal.userId });
+    const resourceId = of.credentialId ?? of.linkId!;
+    return this.audit.record({ action, resourceId, accountId: principal.userId });
   }
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64');
 }

@@ -7,14 +7,8 @@ import {
   readRecords,
   string,
 } from '#libs/kernel';
-import {
-  passwordValidator,
-  type Role,
-  ROLES,
-  type Status,
-  STATUSES,
-  usernameValidator,
-} from './user.js';
+import { type Role, ROLES } from './access.js';
+import { passwordValidator, type Status, STATUSES, usernameValidator } from './user.js';
 
 const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 /** Unlike a time in a request, it may lack seconds, as other services write times. */

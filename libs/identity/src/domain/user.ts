@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Page, requireValid, storableText, string } from '#libs/kernel';
-
-/** The roles of users; `platform` operates the service. */
-export const ROLES = ['account', 'platform'] as const;
-export type Role = (typeof ROLES)[number];
+import type { Role } from './access.js';
 
 /** A locked user's credentials are refused; events of the account are still delivered. */
 export const STATUSES = ['active', 'locked'] as const;

@@ -1,5 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { BusyError, FairSemaphore, NotFoundError, ValidationError } from '#libs/kernel';
+import {
+  BusyError,
+  FairSemaphore,
+  ForbiddenError,
+  NotFoundError,
+  ValidationError,
+} from '#libs/kernel';
 import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
 import { FakeCredentialsRepository, FakeUsersRepository } from './repositories.fake.js';
 import {
@@ -9,7 +15,8 @@ import {
   UsernameTakenError,
 } from './identity-errors.js';
 import { fakeHash, FakeLogins, FakePasswordHasher } from './logins.fake.js';
-import type { Principal } from './logins.js';
+import type { ActingUser } from './logins.js';
+import type { Role } from './access.js';
 import type { User } from './user.js';
 import { FakeSessions } from './sessions.fake.js';
 import { UsersService } from './users.service.js';
@@ -48,11 +55,10 @@ const serviceWith = (hasher: FakePasswordHasher) =>
   new UsersService(repository, credentials, sessions, hasher, transactions, audit);
 
 const aUser = async (username = 'demo') => (await users.create({ username, role: 'account' })).user;
-const as = ({ id, username }: User, role: Principal['role'] = 'account'): Principal => ({
-  userId: id,
-  username,
-  role,
-});
+const as = ({ id }: User, role: Role = 'account'): ActingUser => ({ userId: id, role });
+const OPERATOR: ActingUser = { userId: '0', role: 'operator' };
+const PLATFORM: ActingUser = { userId: '0', role: 'platform' };
+
 describe('a new user', () => {
   it('is active, and has a credential with a hash of the given password', async () => {
     const request = { username: 'demo', role: 'platform', password: 'long enough' } as const;
@@ -106,10 +112,21 @@ describe('a user', () => {
     expect(await users.findByUsername('1')).toBeUndefined();
   });
 
-  it('is shown only to itself and to the platform', async () => {
+  it.each(['account', 'reporter', 'operator'] as const)(
+    'can be made %s by an operator',
+    async (role) => {
+      const { user } = await users.create({ username: 'made', role }, OPERATOR);
+      expect(user.role).toBe(role);
+    },
+  );
+
+  it('is shown only to itself and to operators', async () => {
     const [user, other] = [await aUser(), await aUser('other')];
     await expect(users.show(user.id, as(other))).rejects.toThrow(NotFoundError);
-    expect((await users.show(user.id, as(other, 'platform'))).credentials).toHaveLength(1);
+    for (const role of ['platform', 'operator'] as const) {
+      expect((await users.show(user.id, as(other, role))).credentials).toHaveLength(1);
+    }
+    await expect(users.show(user.id, as(other, 'reporter'))).rejects.toThrow(NotFoundError);
     await expect(users.showCredential(user.id, '1', as(other))).rejects.toThrow(NotFoundError);
     await expect(users.showCredential(user.id, '2', as(user))).rejects.toThrow(NotFoundError);
     expect(await users.showCredential(user.id, '1', as(user))).toBe(credentials.all[0]);
@@ -131,20 +148,23 @@ describe('the status of a user', () => {
 
   it('has no session left when it is locked', async () => {
     const user = await aUser();
-    const credential = { id: '7', hash: Buffer.alloc(0) };
-    const { salt } = user;
-    logins.all.push({ principal: as(user), status: 'active', salt, credentials: [credential] });
+    const credential = { id: '7', hash: Buffer.alloc(0), scope: 'manage' as const };
+    const { id: userId, username, role, salt } = user;
+    const login = { user: { userId, username, role }, salt, credentials: [credential] };
+    logins.all.push({ ...login, status: 'active' });
     await sessions.insert('hash', '7');
+    await sessions.links.insert({ hash: 'link', userId, scope: 'read', seconds: 60 });
+    await sessions.insertWithLink('hash of a link', '1');
     await users.setStatus(user.id, 'locked');
-    expect(sessions.rows).toEqual([]);
+    expect([sessions.rows, sessions.links.rows]).toEqual([[], []]);
   });
 
   it('cannot be locked by the user itself, but by another', async () => {
-    const [user, other] = [await aUser(), await aUser('other')];
+    const user = await aUser();
     await expect(users.setStatus(user.id, 'locked', as(user))).rejects.toThrow(OwnAccessError);
     await users.setStatus(user.id, 'active', as(user));
     expect(user.status).toBe('active');
-    await users.setStatus(user.id, 'locked', as(other));
+    await users.setStatus(user.id, 'locked', OPERATOR);
     expect(user.status).toBe('locked');
   });
 });
@@ -172,11 +192,13 @@ describe('a credential', () => {
     expect(credentials.all).toHaveLength(1);
   });
 
-  it('is one of at most a hundred of its user', async () => {
+  it('is one of at most ten of its user', async () => {
     const { id } = await aUser();
+    expect(MAX_CREDENTIALS).toBe(10);
     for (let count = 1; count < MAX_CREDENTIALS; count += 1) await users.addCredential(id);
     await expect(users.addCredential(id)).rejects.toThrow(CredentialLimitReachedError);
     expect(credentials.all).toHaveLength(MAX_CREDENTIALS);
+    expect(repository.locked).toHaveLength(MAX_CREDENTIALS);
   });
 
   it('is removed only of the user that is named', async () => {
@@ -199,11 +221,34 @@ describe('a credential', () => {
     credential.expiresAt = new Date(Date.now() - 1);
     const own = users.removeCredential(user.id, '1', as(user));
     await expect(own).rejects.toThrow(OwnAccessError);
-    expect(repository.locked).toEqual([user.id]);
+    expect(repository.locked.at(-1)).toBe(user.id);
     expect(audit.entries.some(({ action }) => action === 'credential.delete')).toBe(false);
-    // What PostgreSQL rolls back stays removed here.
-    await users.removeCredential(user.id, '2');
-    expect([credentials.all, repository.locked]).toEqual([[], [user.id]]);
+    await users.removeCredential(user.id, '1', OPERATOR);
+    expect(credentials.all.map(({ id }) => id)).toEqual(['2']);
+  });
+
+  it('that is the last with the scope manage cannot be removed by its user, but others can', async () => {
+    const user = await aUser();
+    await users.addCredential(user.id, { scope: 'read' }, as(user));
+    const own = users.removeCredential(user.id, '1', as(user));
+    await expect(own).rejects.toThrow(OwnAccessError);
+    await users.removeCredential(user.id, '2', as(user));
+    expect(credentials.all.map(({ id }) => id)).toEqual(['1']);
+  });
+
+  it('has a name and a scope, and belongs to the user who adds it', async () => {
+    const [user, other] = [await aUser(), await aUser('other')];
+    const request = { name: 'Dashboard', scope: 'read' } as const;
+    const { credential } = await users.addCredential(user.id, request, as(user));
+    expect(credential).toMatchObject(request);
+    const { credential: plain } = await users.addCredential(user.id, {}, as(user));
+    expect(plain).toMatchObject({ name: null, scope: 'manage' });
+    const foreign = users.addCredential(user.id, {}, as(other));
+    await expect(foreign).rejects.toThrow(NotFoundError);
+    await expect(users.removeCredential(user.id, plain.id, as(other))).rejects.toThrow(
+      NotFoundError,
+    );
+    await expect(users.addCredential(user.id, { name: 'a\nb' })).rejects.toThrow(ValidationError);
   });
 
   it('that is not the last valid one can be removed by its user', async () => {
@@ -211,6 +256,29 @@ describe('a credential', () => {
     await users.addCredential(user.id);
     await users.removeCredential(user.id, '1', as(user));
     expect(credentials.all.map(({ id }) => id)).toEqual(['2']);
+  });
+});
+
+describe('an operator', () => {
+  const refused = (change: Promise<unknown>) => expect(change).rejects.toThrow(ForbiddenError);
+
+  it('manages users, but none of the role platform', async () => {
+    const customer = await aUser();
+    const { user: platform } = await users.create(
+      { username: 'switch', role: 'platform' },
+      PLATFORM,
+    );
+    await users.addCredential(customer.id, {}, OPERATOR);
+    await users.setStatus(customer.id, 'locked', OPERATOR);
+    await refused(users.create({ username: 'another', role: 'platform' }, OPERATOR));
+    await refused(users.addCredential(platform.id, {}, OPERATOR));
+    await refused(users.removeCredential(platform.id, '2', OPERATOR));
+    for (const status of ['locked', 'active', undefined] as const) {
+      await refused(users.setStatus(platform.id, status, OPERATOR));
+    }
+    expect(platform.status).toBe('active');
+    expect((await users.show(platform.id, OPERATOR)).credentials).toHaveLength(1);
+    await users.setStatus(platform.id, 'locked', PLATFORM);
   });
 });
 

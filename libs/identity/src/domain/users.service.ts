@@ -4,6 +4,7 @@ import {
   type AuditEntry,
   AuditTrail,
   type FieldFault,
+  ForbiddenError,
   isNumericId,
   NotFoundError,
   type Page,
@@ -11,21 +12,28 @@ import {
   Transactions,
   ValidationError,
 } from '#libs/kernel';
-import { type Credential, CredentialsRepository, isExpired, requireExpiry } from './credential.js';
+import { type CredentialScope, isOperator, type Role } from './access.js';
+import {
+  type Credential,
+  CredentialsRepository,
+  firstCredential,
+  managesNow,
+  requireCredentialName,
+  requireExpiry,
+} from './credential.js';
 import { CredentialLimitReachedError, MAX_CREDENTIALS, OwnAccessError } from './identity-errors.js';
 import {
   generatePassword,
   isUsername,
   requirePassword,
   requireUsername,
-  type Role,
   SALT_BYTES,
   type Status,
   type User,
   UsersRepository,
 } from './user.js';
 import { PasswordHasher } from './password-check.js';
-import type { Principal } from './logins.js';
+import type { ActingUser } from './logins.js';
 import { Sessions } from './sessions.service.js';
 import { type ImportedUser, readUsers } from './user-import.js';
 
@@ -34,7 +42,19 @@ interface PreparedUser extends Omit<ImportedUser, 'password'> {
   hash: Buffer | undefined;
 }
 
-/** Users and their credentials. A parameter `user` is an id or a username. */
+/** A credential to add. Without a password, one is generated; without a time, it never expires. */
+export interface CredentialRequest {
+  password?: string | undefined;
+  name?: string | undefined;
+  /** `manage` by default. */
+  scope?: CredentialScope | undefined;
+  expiresAt?: Date | undefined;
+}
+
+/**
+ * Users and their credentials. A parameter `user` is an id or a username; `by` is the acting user, absent for the
+ * command line, which may do everything.
+ */
 @Injectable()
 export class UsersService {
   constructor(
@@ -49,14 +69,14 @@ export class UsersService {
   /**
    * Creates an active user with one credential. Without a password, generates one.
    * @returns `password` only if it was generated; it cannot be read later
-   * @throws ValidationError, UsernameTakenError
+   * @throws ValidationError, UsernameTakenError; ForbiddenError for a role that `by` cannot give
    */
-  async create(request: {
-    username: string;
-    role: Role;
-    password?: string | undefined;
-  }): Promise<{ user: User; password?: string }> {
+  async create(
+    request: { username: string; role: Role; password?: string | undefined },
+    by?: ActingUser,
+  ): Promise<{ user: User; password?: string }> {
     const { username, role } = request;
+    requireMayManage(role, by);
     requireUsername(username);
     const password = await this.hashed(request.password, randomBytes(SALT_BYTES));
     const user = await this.transactions.run(async () => {
@@ -66,11 +86,7 @@ export class UsersService {
         status: 'active',
         salt: password.salt,
       });
-      const credential = await this.credentials.insert({
-        userId: stored.id,
-        hash: password.hash,
-        expiresAt: null,
-      });
+      const credential = await this.credentials.insert(firstCredential(stored.id, password.hash));
       await this.audit.record(
         { action: 'user.create', resourceId: stored.id, accountId: stored.id },
         { action: 'credential.create', resourceId: credential.id, accountId: stored.id },
@@ -105,7 +121,7 @@ export class UsersService {
       if (taken.length > 0) throw new ValidationError(taken);
       for (const { hash, ...user } of prepared) {
         await this.users.insert(user);
-        if (hash) await this.credentials.insert({ userId: user.id, hash, expiresAt: null });
+        if (hash) await this.credentials.insert(firstCredential(user.id, hash));
       }
       await this.users.raiseIds();
       await this.audit.record(
@@ -138,21 +154,20 @@ export class UsersService {
   }
 
   /**
-   * Shows a user to itself or to `platform`.
+   * Shows a user to itself or to an operator.
    * @throws NotFoundError
    */
-  async show(user: string, viewer: Principal): Promise<{ user: User; credentials: Credential[] }> {
-    const found = await this.required(user);
-    if (viewer.role !== 'platform' && viewer.userId !== found.id) throw new NotFoundError('user');
+  async show(user: string, by: ActingUser): Promise<{ user: User; credentials: Credential[] }> {
+    const found = await this.visible(user, by);
     return { user: found, credentials: await this.credentials.findByUser(found.id) };
   }
 
   /**
-   * Shows one credential of a user that `viewer` may see.
+   * Shows one credential of a user that `by` may see.
    * @throws NotFoundError
    */
-  async showCredential(user: string, credentialId: string, viewer: Principal): Promise<Credential> {
-    const { credentials } = await this.show(user, viewer);
+  async showCredential(user: string, credentialId: string, by: ActingUser): Promise<Credential> {
+    const { credentials } = await this.show(user, by);
     const found = credentials.find(({ id }) => id === credentialId);
     if (!found) throw new NotFoundError('credential');
     return found;
@@ -161,12 +176,11 @@ export class UsersService {
   /**
    * Locks a user, whose sessions end for good, or unlocks it.
    * @param status undefined changes nothing
-   * @param by the acting user; absent for the command line
-   * @throws NotFoundError, OwnAccessError
+   * @throws NotFoundError, ForbiddenError, OwnAccessError
    */
-  async setStatus(user: string, status: Status | undefined, by?: Principal): Promise<User> {
+  async setStatus(user: string, status: Status | undefined, by?: ActingUser): Promise<User> {
     return this.transactions.run(async () => {
-      const found = await this.required(user);
+      const found = await this.changeable(user, by);
       if (status === 'locked' && by?.userId === found.id) throw new OwnAccessError('lock yourself');
       if (status !== undefined && (await this.users.setStatus(found.id, status))) {
         if (status === 'locked') await this.sessions.removeOfUser(found.id);
@@ -178,24 +192,26 @@ export class UsersService {
 
   /**
    * Adds a credential to a user.
-   * @param request without a password, one is generated; without a time, it never expires
    * @returns `password` only if it was generated; it cannot be read later
-   * @throws NotFoundError, ValidationError, CredentialLimitReachedError
+   * @throws NotFoundError, ForbiddenError, ValidationError, CredentialLimitReachedError
    */
   async addCredential(
     user: string,
-    request: { password?: string | undefined; expiresAt?: Date | undefined } = {},
+    request: CredentialRequest = {},
+    by?: ActingUser,
   ): Promise<{ credential: Credential; password?: string }> {
-    const { password, expiresAt = null } = request;
+    const { password, name = null, scope = 'manage', expiresAt = null } = request;
+    if (name !== null) requireCredentialName(name);
     if (expiresAt) requireExpiry(expiresAt);
-    const { id, salt } = await this.required(user);
+    const { id, salt } = await this.changeable(user, by);
     const { hash, generated } = await this.hashed(password, salt);
     const credential = await this.transactions.run(async () => {
-      // Without a lock, because one or two too many do no harm.
+      // Without the lock, concurrent requests would exceed the limit.
+      await this.users.lock(id);
       if ((await this.credentials.findByUser(id)).length >= MAX_CREDENTIALS) {
         throw new CredentialLimitReachedError();
       }
-      const stored = await this.credentials.insert({ userId: id, hash, expiresAt });
+      const stored = await this.credentials.insert({ userId: id, hash, name, scope, expiresAt });
       await this.record('credential.create', id, stored.id);
       return stored;
     });
@@ -204,34 +220,47 @@ export class UsersService {
 
   /**
    * Removes a credential, even the user's last one, which leaves the user unable to log in. Only the acting
-   * user's own last valid credential cannot be removed.
-   * @param by the acting user; absent for the command line
-   * @throws NotFoundError, OwnAccessError
+   * user's own last valid credential with the scope `manage` cannot be removed.
+   * @throws NotFoundError, ForbiddenError, OwnAccessError
    */
-  async removeCredential(user: string, credentialId: string, by?: Principal): Promise<void> {
-    const { id } = await this.required(user);
-    const isOwn = by?.userId === id;
+  async removeCredential(user: string, credentialId: string, by?: ActingUser): Promise<void> {
+    const { id } = await this.changeable(user, by);
     await this.transactions.run(async () => {
-      // Without the lock, two concurrent removals could each count on the other credential.
-      if (isOwn) await this.users.lock(id);
+      if (by?.userId === id) await this.requireOther(id, credentialId);
       const removed =
         isNumericId(credentialId) && (await this.credentials.remove(id, credentialId));
       if (!removed) throw new NotFoundError('credential');
-      const isLast = isOwn && (await this.credentials.findByUser(id)).every(isExpired);
-      if (isLast) throw new OwnAccessError('revoke your own last credential');
       await this.record('credential.delete', id, credentialId);
     });
+  }
+
+  /** @throws OwnAccessError if the user could change nothing more without a credential. Locks the user. */
+  private async requireOther(userId: string, credentialId: string): Promise<void> {
+    // Without the lock, two concurrent removals could each count on the other credential.
+    await this.users.lock(userId);
+    const managing = (await this.credentials.findByUser(userId)).filter(managesNow);
+    const isLast = managing.length === 1 && managing[0]!.id === credentialId;
+    if (isLast) throw new OwnAccessError('revoke your own last credential that can change things');
   }
 
   private record(action: AuditEntry['action'], accountId: string, resourceId = accountId) {
     return this.audit.record({ action, resourceId, accountId });
   }
 
-  private async required(user: string): Promise<User> {
+  /** @throws NotFoundError, also for a user that is not visible to `by` */
+  private async visible(user: string, by: ActingUser | undefined): Promise<User> {
     const found = isNumericId(user)
       ? await this.users.findById(user)
       : await this.findByUsername(user);
-    if (!found) throw new NotFoundError('user');
+    const isVisible = !by || isOperator(by.role) || by.userId === found?.id;
+    if (!found || !isVisible) throw new NotFoundError('user');
+    return found;
+  }
+
+  /** The user, if `by` may change it. @throws NotFoundError; ForbiddenError for a user that `by` only sees */
+  async changeable(user: string, by: ActingUser | undefined): Promise<User> {
+    const found = await this.visible(user, by);
+    requireMayManage(found.role, by);
     return found;
   }
 
@@ -241,4 +270,13 @@ export class UsersService {
     const hash = await this.hasher.hash(password, salt);
     return { hash, salt, generated: given === undefined ? { password } : {} };
   }
+}
+
+/**
+ * Otherwise an operator could become a platform user.
+ * @throws ForbiddenError if `by` may not make or change users of this role
+ */
+function requireMayManage(role: Role, by: ActingUser | undefined): void {
+  if (role !== 'platform' || !by || by.role === 'platform') return;
+  throw new ForbiddenError('Only a user with the role platform may create or change one.');
 }

@@ -1,11 +1,15 @@
 import { LRUCache } from '#libs/kernel';
 import type { CredentialUses } from './logins.js';
-import type { Match } from './password-check.js';
 
 /** How long a row is cached, and a revoked credential may still work. */
 const CACHED_MS = 1_000;
 /** Logins to cache: a few MB. */
 const MAX_CACHED = 5_000;
+
+/** A login, and its credential if it has one. */
+interface Verified {
+  credentialId?: string;
+}
 
 /** Times are `performance.now()`. */
 interface Entry<Login> {
@@ -17,7 +21,7 @@ interface Entry<Login> {
 /**
  * Caches verified logins by a key. Reads a login's row again after a second.
  */
-export class VerifiedLogins<Login extends Match> {
+export class VerifiedLogins<Login extends Verified> {
   private readonly entries = new LRUCache<string, Entry<Login>>({ max: MAX_CACHED });
   private readonly verifying = new Map<string, Promise<Login | undefined>>();
 
@@ -73,7 +77,7 @@ export class VerifiedLogins<Login extends Match> {
     if (!login) return undefined;
     entry.login = login;
     entry.checkedAt = checkedAt;
-    this.uses.note(login.credentialId);
+    this.noteUse(login);
     return login;
   }
 
@@ -102,12 +106,16 @@ export class VerifiedLogins<Login extends Match> {
     if (!login) return undefined;
     const entry: Entry<Login> = { login, checkedAt };
     this.entries.set(key, entry);
-    this.uses.note(login.credentialId);
+    this.noteUse(login);
     // Under load, the verification waits in a queue, and the row may have changed since.
     return isFresh(entry) ? login : this.recheck(key, entry);
   }
+
+  private noteUse({ credentialId }: Verified): void {
+    if (credentialId !== undefined) this.uses.note(credentialId);
+  }
 }
 
-function isFresh({ checkedAt }: Entry<Match>): boolean {
+function isFresh({ checkedAt }: Pick<Entry<unknown>, 'checkedAt'>): boolean {
   return performance.now() - checkedAt <= CACHED_MS;
 }

@@ -29,7 +29,7 @@ const LIST = {
   page: EXPORTABLE_PAGE,
 };
 
-/** The changes of the caller's account, or of all accounts for the platform. */
+/** The changes of the caller's account, or of all accounts for operators. */
 @Controller('v1/audit')
 export class AuditController {
   constructor(private readonly log: AuditLog) {}

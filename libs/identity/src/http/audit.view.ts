@@ -23,12 +23,12 @@ export const AuditRecordView = viewOf<AuditRecord>()('AuditEntry', {
   ),
   actor: schema.text(
     'The username of that user. Without `userId`: `cli` (the command line), `system` (the service itself) or ' +
-      '`platform` (an operator, whose name only the `platform` role sees).',
+      '`platform` (an operator, whose name only operators see).',
     'partner.one',
   ),
   address: optional(
     schema.text(
-      "The client's IP address. Only the `platform` role sees the addresses of other users.",
+      "The client's IP address. Only operators see the addresses of other users.",
       '192.0.2.7',
     ),
   ),
@@ -41,7 +41,7 @@ export const AuditRecordView = viewOf<AuditRecord>()('AuditEntry', {
   action: schema.text('The kind of resource and what was done to it.', 'webhook.update'),
   resource: schema.text('The kind of resource.', 'webhook'),
   resourceId: schema.text(
-    'The id of the resource; for a session, the id of its credential.',
+    'The id of the resource; for a session, the id of its credential or link.',
     '4711',
   ),
   fields: computed(

@@ -11,12 +11,13 @@ import {
   shown,
 } from '#libs/http';
 import type { Page } from '#libs/kernel';
+import { OPERATORS } from '../domain/access.js';
 import { EnvironmentsService } from '../domain/environments.service.js';
+import { AllowedTo } from './access.guard.js';
 import { ActAsUser } from './current-user.js';
 import { CreateEnvironmentDto, EnvironmentView } from './environments.dto.js';
-import { PlatformOnly } from './role.guard.js';
 
-/** Environments. Every user may see them; only the platform adds some. */
+/** Environments. Every user may see them; only operators add some. */
 @Controller('v1/environments')
 @ActAsUser()
 export class EnvironmentsController {
@@ -34,7 +35,7 @@ export class EnvironmentsController {
 
   @Post()
   @HttpCode(200)
-  @PlatformOnly()
+  @AllowedTo(OPERATORS)
   async create(
     @JsonBody(CreateEnvironmentDto) environment: CreateEnvironmentDto,
     @Href() href: HrefBuilder,

@@ -1,9 +1,15 @@
 import { DeletedSchema, describeError, describeRoutes, schema } from '#libs/http';
-import { CredentialLimitReachedError, OwnAccessError } from '../domain/identity-errors.js';
+import {
+  CredentialLimitReachedError,
+  OwnAccessError,
+  UserNotActiveError,
+} from '../domain/identity-errors.js';
 import { AuditController } from './audit.controller.js';
 import { AuditRecordView } from './audit.view.js';
 import { EnvironmentsController } from './environments.controller.js';
 import { CreatedEnvironmentSchema, EnvironmentView } from './environments.dto.js';
+import { LinksController } from './links.controller.js';
+import { CreatedLinkSchema } from './links.dto.js';
 import { SessionController } from './session.controller.js';
 import { SessionView } from './session.dto.js';
 import { UsersController } from './users.controller.js';
@@ -18,17 +24,23 @@ import {
 
 const CREDENTIAL_LIMIT = describeError(
   new CredentialLimitReachedError(),
-  'The user already has 100 credentials, including expired ones. Revoke some first.',
+  'The user already has ten credentials, including expired ones. Revoke some first.',
 );
 const OWN_ACCESS = describeError(
   new OwnAccessError('lock yourself'),
-  'Users with the `platform` role can neither lock themselves nor revoke their own last credential.',
+  'Nobody can lock themselves, or revoke their own last valid credential with the scope `manage`.',
+);
+
+const NOT_ACTIVE = describeError(
+  new UserNotActiveError(),
+  'The user is locked, so nobody can log in as it.',
 );
 
 const usersRoutes = describeRoutes(UsersController, {
   tag: 'Users',
   about:
-    'Users and their credentials. Every user is an account. Most operations require the `platform` role.',
+    'Users and their credentials. Every user is an account. Users manage their own credentials; operators (roles `platform` ' +
+    'and `operator`) manage those of all users, and only `platform` changes a user with that role.',
   path: {
     user: { about: "The user's id or username.", schema: schema.text('', '83346') },
     credential: { about: "The credential's id.", schema: schema.numericId('', '7') },
@@ -36,20 +48,18 @@ const usersRoutes = describeRoutes(UsersController, {
   operations: {
     list: {
       summary: 'List users',
-      about:
-        'Returns all users in ascending order of id, or a page of them. Requires the `platform` role.',
+      about: 'Returns all users in ascending order of id, or a page of them.',
       answer: schema.arrayOf(UserView.schema),
     },
     show: {
       summary: 'Show a user',
-      about:
-        'Returns a user with its credentials: the caller or, with the `platform` role, any user.',
+      about: 'Returns a user with its credentials: the caller or, for operators, any user.',
       answer: UserWithCredentialsView.schema,
     },
     create: {
       summary: 'Create a user',
       about:
-        'Creates a user. Requires the `platform` role. A username that is taken is a validation error of `username`.',
+        'Creates a user. Only `platform` creates users with that role. A username that is taken is a validation error of `username`.',
       examples: {
         withPassword: { username: 'partner.one', password: 'correct horse battery staple' },
         generatedPassword: { username: 'partner.two', role: 'account' },
@@ -60,25 +70,33 @@ const usersRoutes = describeRoutes(UsersController, {
     update: {
       summary: 'Lock or unlock a user',
       about:
-        'Locks or unlocks a user. Requires the `platform` role. A lock takes effect within a second and ends all ' +
+        'Locks or unlocks a user. A lock takes effect within a second and ends all ' +
         'sessions of the user, which an unlock does not restore.',
       examples: { lock: { status: 'locked' }, unlock: { status: 'active' } },
       answer: ChangedUserSchema,
       errors: [OWN_ACCESS, 'precondition_failed'],
     },
+    listCredentials: {
+      summary: 'List credentials',
+      about:
+        'Returns the credentials of the caller or, for operators, of any user. None has its password.',
+      answer: schema.arrayOf(CredentialView.schema),
+    },
     showCredential: {
       summary: 'Show a credential',
-      about: 'Returns a credential of the caller or, with the `platform` role, of any user.',
+      about: 'Returns a credential of the caller or, for operators, of any user.',
       answer: CredentialView.schema,
     },
     addCredential: {
       summary: 'Add a credential',
       about:
-        'Adds a credential. Requires the `platform` role. Existing credentials keep working, so that you can change a password ' +
-        'without an interruption.',
+        'Adds a credential of the caller or, for operators, of any user; at most ten. Existing credentials keep working, so ' +
+        'that you can replace a password without an interruption. Only an operator of the role `platform` adds one to a ' +
+        'user of that role.',
       examples: {
         chosen: { password: 'another horse, another staple' },
         generated: {},
+        reading: { name: 'Dashboard', scope: 'read' },
         expiring: { expiresAt: '2099-12-31T23:59:59.000Z' },
       },
       answer: CreatedCredentialSchema,
@@ -88,9 +106,31 @@ const usersRoutes = describeRoutes(UsersController, {
     removeCredential: {
       summary: 'Revoke a credential',
       about:
-        'Revokes a credential, which stops working within a second. Requires the `platform` role.',
+        'Revokes a credential of the caller or, for operators, of any user. It stops working within a second, and so do the ' +
+        'sessions that began with it.',
       answer: DeletedSchema,
       errors: [OWN_ACCESS, 'precondition_failed'],
+    },
+  },
+});
+
+const linksRoutes = describeRoutes(LinksController, {
+  tag: 'Users',
+  path: { user: { about: "The user's id or username.", schema: schema.text('', '83346') } },
+  operations: {
+    create: {
+      summary: 'Create a link to the console',
+      about:
+        'Creates a link that opens the console as the caller or, for operators, as any user, without a password. It works ' +
+        'once, and its session ends at `expiresAt`. Its secret is in the fragment, which browsers do not send, so it reaches ' +
+        'no log. Whoever has the link can use it: hand it only to its user. Only an operator of the role `platform` creates ' +
+        'one for a user of that role.',
+      examples: {
+        reading: { path: '/deliveries?state=exhausted', expiresIn: 600 },
+        managing: { scope: 'manage' },
+      },
+      answer: CreatedLinkSchema,
+      errors: [NOT_ACTIVE],
     },
   },
 });
@@ -112,8 +152,7 @@ const environmentsRoutes = describeRoutes(EnvironmentsController, {
     },
     create: {
       summary: 'Create an environment',
-      about:
-        'Creates an environment. Requires the `platform` role. An id that is taken is a validation error of `id`.',
+      about: 'Creates an environment. An id that is taken is a validation error of `id`.',
       examples: {
         next: { name: 'Partner tests', type: 'special', billable: false },
         chosenId: { id: '70', name: 'Production of partners', type: 'production', billable: true },
@@ -131,8 +170,8 @@ const auditRoutes = describeRoutes(AuditController, {
     list: {
       summary: 'List changes',
       about:
-        "Returns the changes of the caller's account and the logins and logouts of its sessions, newest first; with the " +
-        '`platform` role, those of all accounts. An entry names the changed fields, but never contains their values.',
+        "Returns the changes of the caller's account and the logins and logouts of its sessions, newest first; for " +
+        'operators, those of all accounts. An entry names the changed fields, but never contains their values.',
       answer: schema.arrayOf(AuditRecordView.schema),
     },
   },
@@ -142,14 +181,18 @@ const sessionRoutes = describeRoutes(SessionController, {
   tag: 'Session',
   about:
     'A session of a browser, in a cookie instead of the `Authorization` header. It ends when its credential is revoked or ' +
-    'expires, when its user is locked, after 30 minutes without a request, and after 12 hours. Only requests from pages of ' +
+    'expires or its link expires, when its user is locked, after 30 minutes without a request, and after 12 hours. Only requests from pages of ' +
     "this origin can use it, and errors do not make the browser ask for a password. Programs don't need a session.",
   operations: {
     begin: {
       summary: 'Log in',
       about:
-        'Starts a session and sets its cookie. Takes Basic credentials or, without them, a username and a password in the ' +
-        'body.',
+        'Starts a session and sets its cookie. Takes the token of a link to the console or a username and a password in the ' +
+        'body, or Basic credentials. The session has the scope of its credential or link.',
+      examples: {
+        password: { username: 'demo', password: 'demo-secret' },
+        link: { link: 'mQ8Yc0v3Jx1rZt5KpLw7Bn2Hd9Gs4Ef6Ua8Iy0Oq1Rs' },
+      },
       answer: SessionView.schema,
     },
     show: {
@@ -166,4 +209,10 @@ const sessionRoutes = describeRoutes(SessionController, {
 });
 
 /** Users, environments, the audit and sessions in the API description. */
-export const identityRoutes = [usersRoutes, environmentsRoutes, auditRoutes, sessionRoutes];
+export const identityRoutes = [
+  usersRoutes,
+  linksRoutes,
+  environmentsRoutes,
+  auditRoutes,
+  sessionRoutes,
+];

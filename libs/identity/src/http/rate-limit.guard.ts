@@ -30,8 +30,8 @@ const POLICY = '"account"';
 /**
  * Limits an account's requests per time (`RATE_LIMIT`), with the headers of
  * draft-ietf-httpapi-ratelimit-headers-11, and its requests in flight in this process. A route may have an
- * additional limit ({@link LimitedTo}). The role `platform`, which reports events, has no limit. Runs after
- * the {@link BasicAuthGuard}.
+ * additional limit ({@link LimitedTo}). Only customers have limits: producers report as much as happens, and operators
+ * must get in when the service is busy. Runs after the {@link BasicAuthGuard}.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {

@@ -4,6 +4,7 @@ import type { CookieOptions, Request } from 'express';
 import {
   Answer,
   baseUrlOf,
+  configOf,
   isSameOrigin,
   mayBeCsrf,
   markUnauthenticated,
@@ -13,6 +14,8 @@ import { addressGroup } from '#libs/kernel';
 import { Authenticator } from '../domain/authenticator.js';
 import type { BasicCredentials } from '../domain/basic-credentials.js';
 import { UnauthorizedError } from '../domain/identity-errors.js';
+import { LinksService } from '../domain/links.service.js';
+import type { LinkMatch } from '../domain/logins.js';
 import type { Match } from '../domain/password-check.js';
 import { type Session, SessionsService } from '../domain/sessions.service.js';
 
@@ -24,7 +27,25 @@ export class RequestLogin {
   constructor(
     private readonly authenticator: Authenticator,
     private readonly sessions: SessionsService,
+    private readonly links: LinksService,
   ) {}
+
+  /**
+   * @param body of a login, with the token of a link or with a pair
+   * @throws UnauthorizedError, UnavailableError, BusyError, RateLimitedError
+   */
+  async withBody(
+    request: Request,
+    { link, username, password }: Partial<BasicCredentials> & { link?: string } = {},
+  ): Promise<Match | LinkMatch> {
+    if (link !== undefined) {
+      const match = await this.links.authenticate(link, addressOf(request)());
+      markAuthenticated(request);
+      return match;
+    }
+    const isPair = username !== undefined && password !== undefined;
+    return this.withPassword(request, isPair ? { username, password } : undefined);
+  }
 
   /**
    * @param pair from the body; an `Authorization` header takes precedence
@@ -87,15 +108,27 @@ export const UsedSession = createParamDecorator((_: unknown, context: ExecutionC
 /**
  * An answer that also sets the cookie of a session, which ends with the browser's own session, and on our side.
  * @param token undefined to clear the cookie
+ * @param isOfLink a frame in a page of another origin may need the cookie
  */
-export function withSessionCookie(of: Answer, token: string | undefined): Answer {
+export function withSessionCookie(of: Answer, token: string | undefined, isOfLink = false): Answer {
   return new Answer((request, response, status) => {
+    const mayBeFramed = configOf(request).CONSOLE_FRAME_ANCESTORS.length > 0;
     const { name, options } = cookieOf(request);
-    if (token === undefined) response.clearCookie(name, options);
-    else response.cookie(name, token, options);
+    const framed = { ...options, ...IN_FRAMES };
+    // The browser would send both. Cleared first, for browsers to which they are the same.
+    const [kept, other] = isOfLink && mayBeFramed ? [framed, options] : [options, framed];
+    if (mayBeFramed) response.clearCookie(name, other);
+    if (token === undefined) response.clearCookie(name, kept);
+    else response.cookie(name, token, kept);
     return of.send(request, response, status);
   });
 }
+
+/**
+ * Browsers send such a cookie from a frame in a page of another site, and only from there. Loopback counts as secure, too.
+ * Requests must still come from pages of this origin ({@link isSameOrigin}).
+ */
+const IN_FRAMES: CookieOptions = { sameSite: 'none', secure: true, partitioned: true };
 
 /** With `__Host-`, no other host of the domain can set the cookie; it needs TLS, which loopback does not have. */
 function cookieOf(request: Request): { name: string; options: CookieOptions } {

@@ -4,6 +4,7 @@ import { type Answer, answer, Login, LoginBody, shown } from '#libs/http';
 import { actAs } from '#libs/kernel';
 import type { Principal } from '../domain/logins.js';
 import { SessionsService } from '../domain/sessions.service.js';
+import { NeedsScope } from './access.guard.js';
 import { ActAsUser, actorOf, CurrentUser } from './current-user.js';
 import { RequestLogin, UsedSession, withSessionCookie } from './request-login.js';
 import { LoginDto, SessionView } from './session.dto.js';
@@ -21,14 +22,14 @@ export class SessionController {
   @HttpCode(200)
   @Login()
   async begin(
-    @LoginBody(LoginDto) pair: LoginDto | undefined,
+    @LoginBody(LoginDto) body: LoginDto | undefined,
     @Req() request: Request,
   ): Promise<Answer> {
-    const match = await this.login.withPassword(request, pair);
+    const match = await this.login.withBody(request, body);
     const { token, session } = await actAs(actorOf(request, match.principal), () =>
       this.sessions.begin(match),
     );
-    return withSessionCookie(shown(SessionView, session), token);
+    return withSessionCookie(shown(SessionView, session), token, 'linkId' in session);
   }
 
   @Get()
@@ -43,6 +44,7 @@ export class SessionController {
   }
 
   @Delete()
+  @NeedsScope('read')
   async end(@UsedSession() token: string | undefined): Promise<Answer> {
     const ended = answer({ message: 'delete successful' }, {});
     if (token === undefined) return ended;

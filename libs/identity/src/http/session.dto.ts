@@ -1,15 +1,21 @@
 import { computed, schema, viewOf } from '#libs/http';
 import { Field, string } from '#libs/kernel';
+import { ROLES, SCOPES } from '../domain/access.js';
 import type { Session } from '../domain/sessions.service.js';
-import { ROLES } from '../domain/user.js';
 
-/** The body of `POST /v1/session`. */
+/** The body of `POST /v1/session`: a username and a password, or the token of a link. */
 export class LoginDto {
-  @Field(string(), { required: true, about: 'The username.', example: 'demo' })
-  username!: string;
+  @Field(string(), { requiredUnless: 'link', about: 'The username.', example: 'demo' })
+  username?: string;
 
-  @Field(string(), { required: true, about: 'The password.', example: 'demo-secret' })
-  password!: string;
+  @Field(string(), { requiredUnless: 'link', about: 'The password.', example: 'demo-secret' })
+  password?: string;
+
+  @Field(string(), {
+    about: 'Instead of these: what follows `#link=` in the address of a link to the console.',
+    example: 'mQ8Yc0v3Jx1rZt5KpLw7Bn2Hd9Gs4Ef6Ua8Iy0Oq1Rs',
+  })
+  link?: string;
 }
 
 const { optional } = schema;
@@ -26,6 +32,10 @@ export const SessionView = viewOf<ShownSession>()('Session', {
   ),
   username: computed(schema.text('The username.', 'demo'), ({ principal }) => principal.username),
   role: computed(schema.choice("The user's role.", ROLES), ({ principal }) => principal.role),
+  scope: computed(
+    schema.choice('What the credentials are for: `read` allows no change and no secret.', SCOPES),
+    ({ principal }) => principal.scope,
+  ),
   createdAt: optional(schema.time('When the session started; absent with Basic credentials.')),
   expiresAt: optional(
     schema.time(

@@ -13,10 +13,12 @@ import {
   shown,
 } from '#libs/http';
 import type { Page } from '#libs/kernel';
+import { OPERATORS } from '../domain/access.js';
 import type { Principal } from '../domain/logins.js';
 import { UsersService } from '../domain/users.service.js';
+import { AllowedTo } from './access.guard.js';
 import { ActAsUser, CurrentUser } from './current-user.js';
-import { PlatformOnly } from './role.guard.js';
+import { LimitedTo } from './rate-limit.guard.js';
 import {
   CreateCredentialDto,
   CreateUserDto,
@@ -27,6 +29,9 @@ import {
   UserWithCredentialsView,
 } from './users.dto.js';
 
+/** Each is hashed, which takes milliseconds that logins wait for. */
+const NEW_CREDENTIALS = { quota: 20, windowMs: 60_000, what: 'new credential' };
+
 /** Users and their credentials. In the paths, `:user` is an id or a username. */
 @Controller('v1/users')
 @ActAsUser()
@@ -34,7 +39,7 @@ export class UsersController {
   constructor(private readonly users: UsersService) {}
 
   @Get()
-  @PlatformOnly()
+  @AllowedTo(OPERATORS)
   list(@QueryOf(OPTIONAL_PAGE) page: Partial<Page>): Answer {
     return listed(page, (of) => this.users.list(of), UserView);
   }
@@ -47,18 +52,19 @@ export class UsersController {
 
   @Post()
   @HttpCode(200)
-  @PlatformOnly()
+  @AllowedTo(OPERATORS)
   async create(
     @JsonBody(CreateUserDto) body: CreateUserDto,
+    @CurrentUser() by: Principal,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
-    const { user, ...made } = await this.users.create(body);
+    const { user, ...made } = await this.users.create(body, by);
     const address = href('users', user.id);
     return answer({ href: address, id: Number(user.id), ...made }, { location: address });
   }
 
   @Put(':user')
-  @PlatformOnly()
+  @AllowedTo(OPERATORS)
   async update(
     @Param('user') name: string,
     @JsonBody(UpdateUserDto) { status }: UpdateUserDto,
@@ -69,6 +75,16 @@ export class UsersController {
     await refuse(() => this.users.show(name, by));
     const user = await this.users.setStatus(name, status, by);
     return { href: href('users', user.id), id: Number(user.id) };
+  }
+
+  @Get(':user/credentials')
+  async listCredentials(
+    @Param('user') name: string,
+    @CurrentUser() by: Principal,
+    @Href() href: HrefBuilder,
+  ): Promise<object[]> {
+    const { credentials } = await this.users.show(name, by);
+    return credentials.map((each) => CredentialView.show(each, href));
   }
 
   @Get(':user/credentials/:credential')
@@ -82,19 +98,19 @@ export class UsersController {
 
   @Post(':user/credentials')
   @HttpCode(200)
-  @PlatformOnly()
+  @LimitedTo(NEW_CREDENTIALS)
   async addCredential(
     @Param('user') name: string,
     @JsonBody(CreateCredentialDto) body: CreateCredentialDto,
+    @CurrentUser() by: Principal,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
-    const { credential, ...made } = await this.users.addCredential(name, body);
+    const { credential, ...made } = await this.users.addCredential(name, body, by);
     const address = credentialHref(credential, href);
     return answer({ href: address, id: credential.id, ...made }, { location: address });
   }
 
   @Delete(':user/credentials/:credential')
-  @PlatformOnly()
   async removeCredential(
     @Param('user') name: string,
     @Param('credential') id: string,

@@ -1,10 +1,9 @@
 import { computed, type HrefBuilder, schema, viewOf } from '#libs/http';
 import { Field, oneOf, parseTime } from '#libs/kernel';
-import { type Credential, expiryValidator } from '../domain/credential.js';
+import { type CredentialScope, type Role, ROLES, SCOPES } from '../domain/access.js';
+import { type Credential, credentialNameValidator, expiryValidator } from '../domain/credential.js';
 import {
   passwordValidator,
-  type Role,
-  ROLES,
   type Status,
   STATUSES,
   type User,
@@ -17,6 +16,12 @@ const PASSWORD = {
   example: 'correct horse battery staple',
 };
 
+const ROLES_SAY =
+  "The user's role: `account` is a customer; `reporter` reports events, and does nothing else; `operator` sees all " +
+  'accounts and manages users; `platform` does all of this.';
+const SCOPES_SAY =
+  '`manage` allows all that its user may do; `read` only GET, and no signing secret.';
+
 /** The body of `POST /v1/users`. */
 export class CreateUserDto {
   @Field(usernameValidator, {
@@ -26,7 +31,7 @@ export class CreateUserDto {
   })
   username!: string;
 
-  @Field(oneOf(ROLES), { about: "The user's role.", example: 'account', default: 'account' })
+  @Field(oneOf(ROLES), { about: ROLES_SAY, example: 'account', default: 'account' })
   role!: Role;
 
   @Field(passwordValidator, PASSWORD)
@@ -47,6 +52,20 @@ export class CreateCredentialDto {
   @Field(passwordValidator, PASSWORD)
   password?: string;
 
+  @Field(credentialNameValidator, {
+    trim: true,
+    about: 'A label, such as the program that uses the credential.',
+    example: 'Reporting job',
+  })
+  name?: string;
+
+  @Field(oneOf(SCOPES), {
+    about: `What the credential is for. ${SCOPES_SAY}`,
+    example: 'read',
+    default: 'manage',
+  })
+  scope?: CredentialScope;
+
   @Field(expiryValidator, {
     about: 'When the credential expires; by default never.',
     example: '2099-12-31T23:59:59.000Z',
@@ -66,13 +85,15 @@ export const UserView = viewOf<User>()('User', {
     Number(id),
   ),
   username: schema.text('The username.', 'partner.one'),
-  role: schema.choice("The user's role.", ROLES),
+  role: schema.choice(ROLES_SAY, ROLES),
   status: schema.choice('The status. The credentials of a locked user are rejected.', STATUSES),
   joinDate: schema.time('When the user was created.'),
 });
 
 const CredentialSummaryView = viewOf<Credential>()('CredentialSummary', {
   id: schema.numericId("The credential's id.", '7'),
+  name: optional(schema.text('The label; absent if it has none.', 'Reporting job')),
+  scope: schema.choice(`What the credential is for. ${SCOPES_SAY}`, SCOPES),
   createdAt: schema.time('When the credential was created.'),
   expiresAt: optional(
     schema.time(
@@ -81,7 +102,10 @@ const CredentialSummaryView = viewOf<Credential>()('CredentialSummary', {
     ),
   ),
   lastUsedAt: optional(
-    schema.time('When the credential was last used, to about a minute; absent if never.'),
+    schema.time(
+      'The hour in which the credential was last used; absent if never.',
+      '2026-01-31T12:00:00.000Z',
+    ),
   ),
 });
 

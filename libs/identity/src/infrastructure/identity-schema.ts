@@ -29,6 +29,8 @@ export const CredentialSchema = new EntitySchema<Credential>({
   columns: {
     id: identityColumn('credentials_pkey'),
     userId: { name: 'user_id', type: 'bigint' },
+    name: { type: 'text', nullable: true },
+    scope: { type: 'text', default: 'manage' },
     hash: { type: 'bytea' },
     createdAt: { name: 'created_at', type: 'timestamptz', default: () => 'now()' },
     expiresAt: { name: 'expires_at', type: 'timestamptz', nullable: true },
@@ -63,6 +65,7 @@ export const identitySchema: DatabaseSchema = {
     users: { api: 'SELECT, INSERT, UPDATE (status)' },
     credentials: { api: 'SELECT, INSERT, DELETE, UPDATE (last_used_at)' },
     sessions: { api: 'SELECT, INSERT, DELETE, UPDATE (used_at)' },
+    links: { api: 'SELECT, INSERT, DELETE, UPDATE (used_at)' },
     environments: { api: 'SELECT, INSERT' },
     // Append-only. Every process that changes something writes to it.
     audit: { api: 'SELECT, INSERT', worker: 'INSERT' },

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -6,6 +7,7 @@ import { eventually } from '#tools/eventually';
 import { contextOf } from '../../../../test/support/context.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { anAccount } from '../../../../test/support/rows.js';
+import { Links } from '../domain/links.service.js';
 import { Logins } from '../domain/logins.js';
 import { loginsContract } from '../domain/logins.contract.js';
 import { Sessions } from '../domain/sessions.service.js';
@@ -63,6 +65,12 @@ describe('sessions in PostgreSQL', () => {
       );
       return row!.id;
     },
+    aLink: async (seconds) => {
+      const userId = await anAccount(database);
+      const hash = randomBytes(32).toString('base64');
+      const links = context.get(Links, { strict: false });
+      return (await links.insert({ hash, userId, scope: 'read', seconds }))!.id;
+    },
     revoke: async (id) => {
       await database.query('DELETE FROM credentials WHERE id = $1', [id]);
     },
@@ -114,7 +122,7 @@ describe('sessions in PostgreSQL', () => {
 });
 
 describe('the use of a credential', () => {
-  it('is not written again after another process wrote it, or while another writes it', async () => {
+  it('is written to the hour, and not again after another process wrote it, or while another writes it', async () => {
     const users = context.get(UsersService);
     const { user } = await users.create({ username: 'in-use', role: 'account' });
     for (let more = 0; more < 2; more += 1) await users.addCredential(user.id);
@@ -126,7 +134,7 @@ describe('the use of a credential', () => {
     const ids = (await uses()).map(({ id }) => id);
     const [locked, written] = ids;
     await database.query(
-      "UPDATE credentials SET last_used_at = now() - interval '20 seconds' WHERE id = $1",
+      "UPDATE credentials SET last_used_at = date_trunc('hour', now(), 'UTC') WHERE id = $1",
       [written],
     );
     const before = await uses();
@@ -142,5 +150,6 @@ describe('the use of a credential', () => {
       other.rollbackTransaction().then(() => other.release()),
     );
     expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
+    expect(after[2]!.at).toMatch(/ \d\d:00:00\+/);
   });
 });

@@ -2,13 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from '#libs/kernel';
 import { BackgroundTasks, Database, prepared, TypeOrmTransactions } from '#libs/runtime';
 import { CredentialUses, type Login, Logins, type Principal } from '../domain/logins.js';
+import type { CredentialScope } from '../domain/access.js';
 import type { Status } from '../domain/user.js';
 
-interface LoginRow extends Principal {
+interface LoginRow extends Omit<Principal, 'scope'> {
   status: Status;
   salt: Buffer;
   id: string | null;
   hash: Buffer | null;
+  scope: CredentialScope | null;
 }
 
 /** SQL: whether a credential `c` has not expired. */
@@ -18,7 +20,7 @@ export const UNEXPIRED = '(c.expires_at IS NULL OR c.expires_at > now())';
 export const FIND_LOGIN = prepared<{ username: string }, LoginRow>(
   'logins.find',
   `
-SELECT u.id AS "userId", u.username, u.role, u.status, u.salt, c.id, c.hash
+SELECT u.id AS "userId", u.username, u.role, u.status, u.salt, c.id, c.hash, c.scope
 FROM users u LEFT JOIN credentials c
   ON c.user_id = u.id AND ${UNEXPIRED}
 WHERE u.username = @username ORDER BY c.id`,
@@ -27,15 +29,15 @@ WHERE u.username = @username ORDER BY c.id`,
 export const PRINCIPAL_OF = prepared<{ credentialId: string }, Principal>(
   'logins.principal-of',
   `
-SELECT u.id AS "userId", u.username, u.role
+SELECT u.id AS "userId", u.username, u.role, c.scope
 FROM credentials c JOIN users u ON u.id = c.user_id
 WHERE c.id = @credentialId AND u.status = 'active'
   AND ${UNEXPIRED}`,
 );
 
 /**
- * Locks rows in order of id and without waiting, because other processes write the same rows. Skips rows that
- * were just written.
+ * Writes the hour, once: the exact time of every login is nobody's business. Locks rows in order of id and without
+ * waiting, because other processes write the same rows.
  */
 export const WRITE_USES = prepared<{ ids: string[] }>(
   'credentials.used',
@@ -43,10 +45,10 @@ export const WRITE_USES = prepared<{ ids: string[] }>(
 WITH used AS (
   SELECT id FROM credentials
   WHERE id = ANY (@ids::bigint[])
-    AND (last_used_at IS NULL OR last_used_at < now() - interval '30 seconds')
+    AND (last_used_at IS NULL OR last_used_at < date_trunc('hour', now(), 'UTC'))
   ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 )
-UPDATE credentials c SET last_used_at = now() FROM used WHERE c.id = used.id`,
+UPDATE credentials c SET last_used_at = date_trunc('hour', now(), 'UTC') FROM used WHERE c.id = used.id`,
 );
 
 @Injectable()
@@ -59,10 +61,12 @@ export class PostgresLogins implements Logins {
     if (!first) return undefined;
     const { userId, role, status, salt } = first;
     return {
-      principal: { userId, username, role },
+      user: { userId, username, role },
       status,
       salt,
-      credentials: rows.flatMap(({ id, hash }) => (id && hash ? [{ id, hash }] : [])),
+      credentials: rows.flatMap(({ id, hash, scope }) =>
+        id && hash && scope ? [{ id, hash, scope }] : [],
+      ),
     };
   }
 
@@ -72,7 +76,8 @@ export class PostgresLogins implements Logins {
   }
 }
 
-const WRITTEN_EVERY_MS = 60_000;
+/** Shorter than an hour, because the clock of PostgreSQL decides when the next one begins. */
+const NOTED_EVERY_MS = 60_000;
 /** How often one statement writes the collected uses. */
 const FLUSH_MS = 1_000;
 /** As many as the authenticator caches. */
@@ -94,7 +99,7 @@ export class PostgresCredentialUses implements CredentialUses {
 
   note(credentialId: string): void {
     const now = performance.now();
-    if (now - (this.notedAt.get(credentialId) ?? -Infinity) < WRITTEN_EVERY_MS) return;
+    if (now - (this.notedAt.get(credentialId) ?? -Infinity) < NOTED_EVERY_MS) return;
     this.notedAt.set(credentialId, now);
     this.unwritten.add(credentialId);
   }

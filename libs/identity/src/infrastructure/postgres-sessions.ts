@@ -2,13 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { prepared, TypeOrmTransactions } from '#libs/runtime';
 import type { Principal } from '../domain/logins.js';
 import { type Session, SESSION_LIFE, Sessions } from '../domain/sessions.service.js';
+import { OPEN } from './postgres-links.js';
 import { UNEXPIRED } from './postgres-logins.js';
 
 const { longest, idle } = SESSION_LIFE;
 /** For each credential; the oldest ones end. */
 const MAX_SESSIONS = 20;
 
-interface SessionRow extends Principal, Pick<Session, 'credentialId' | 'createdAt' | 'expiresAt'> {}
+interface SessionRow extends Principal, Pick<Session, 'createdAt' | 'expiresAt'> {
+  credentialId: string | null;
+  linkId: string | null;
+}
 
 /** Locks the user and the credential, so that none begins while they are locked or revoked. */
 export const INSERT_SESSION = prepared<{ hash: string; credentialId: string }>(
@@ -29,14 +33,30 @@ INSERT INTO sessions (hash, credential_id) SELECT decode(@hash, 'base64'), id FR
 RETURNING 1`,
 );
 
+/** The update waits for others that use the link or remove it, so it begins one session. */
+export const INSERT_SESSION_WITH_LINK = prepared<{ hash: string; linkId: string }>(
+  'sessions.insert-with-link',
+  `
+WITH used AS (
+  UPDATE links l SET used_at = now() FROM users u
+  WHERE l.id = @linkId AND ${OPEN} AND u.id = l.user_id AND u.status = 'active'
+  RETURNING l.id
+)
+INSERT INTO sessions (hash, link_id) SELECT decode(@hash, 'base64'), id FROM used
+RETURNING 1`,
+);
+
 export const FIND_SESSION = prepared<{ hash: string }, SessionRow>(
   'sessions.find',
   `
-SELECT c.id AS "credentialId", u.id AS "userId", u.username, u.role, s.created_at AS "createdAt",
-  least(s.created_at + interval '${longest}', s.used_at + interval '${idle}') AS "expiresAt"
-FROM sessions s JOIN credentials c ON c.id = s.credential_id JOIN users u ON u.id = c.user_id
+SELECT c.id AS "credentialId", l.id AS "linkId", u.id AS "userId", u.username, u.role,
+  coalesce(c.scope, l.scope) AS scope, s.created_at AS "createdAt",
+  least(s.created_at + interval '${longest}', s.used_at + interval '${idle}', l.ends_at) AS "expiresAt"
+FROM sessions s
+  LEFT JOIN credentials c ON c.id = s.credential_id AND ${UNEXPIRED}
+  LEFT JOIN links l ON l.id = s.link_id AND l.ends_at > now()
+  JOIN users u ON u.id = coalesce(c.user_id, l.user_id)
 WHERE s.hash = decode(@hash, 'base64') AND u.status = 'active'
-  AND ${UNEXPIRED}
   AND s.created_at > now() - interval '${longest}' AND s.used_at > now() - interval '${idle}'`,
 );
 
@@ -56,6 +76,10 @@ export const REMOVE_SESSION = prepared<{ hash: string }>(
 export const REMOVE_SESSIONS_OF_USER = prepared<{ userId: string }>(
   'sessions.remove-of-user',
   `
+WITH removed AS (
+  -- With their sessions.
+  DELETE FROM links WHERE user_id = @userId
+)
 DELETE FROM sessions s USING credentials c WHERE c.id = s.credential_id AND c.user_id = @userId`,
 );
 
@@ -68,11 +92,17 @@ export class PostgresSessions implements Sessions {
     return inserted.length > 0;
   }
 
+  async insertWithLink(hash: string, linkId: string): Promise<boolean> {
+    const values = { hash, linkId };
+    return (await this.transactions.query(INSERT_SESSION_WITH_LINK, values)).length > 0;
+  }
+
   async find(hash: string): Promise<Session | undefined> {
     const [row] = await this.transactions.query(FIND_SESSION, { hash });
     if (!row) return undefined;
-    const { credentialId, createdAt, expiresAt, ...principal } = row;
-    return { hash, credentialId, principal, createdAt, expiresAt };
+    const { credentialId, linkId, createdAt, expiresAt, ...principal } = row;
+    const login = credentialId === null ? { linkId: linkId! } : { credentialId };
+    return { hash, ...login, principal, createdAt, expiresAt };
   }
 
   async use(hash: string): Promise<void> {

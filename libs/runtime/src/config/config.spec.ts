@@ -69,6 +69,7 @@ describe('readConfig', () => {
       METRICS_PORT: 0,
       TRUSTED_PROXIES: [],
       CORS_ORIGINS: [],
+      CONSOLE_FRAME_ANCESTORS: [],
       MAX_BODY_BYTES: 262_144,
       MAX_BATCH_BYTES: 8_388_608,
       MAX_CONNECTIONS: 4_000,

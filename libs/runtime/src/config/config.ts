@@ -92,6 +92,9 @@ const schema = z.object({
   CORS_ORIGINS: origins
     .describe('origins of web pages that may call the API, comma-separated')
     .meta(SERVERS),
+  CONSOLE_FRAME_ANCESTORS: origins
+    .describe('origins of web pages that may show the console in a frame, comma-separated')
+    .meta(API),
   CONSOLE: onOff.prefault('true').describe('`false`: no console at `/console`').meta(API),
   MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10)
     .describe('size limit of a request body')

@@ -40,8 +40,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
   operations: {
     list: {
       summary: 'List deliveries',
-      about:
-        "Returns the caller's deliveries, newest first; with the `platform` role, those of all accounts.",
+      about: "Returns the caller's deliveries, newest first; for operators, those of all accounts.",
       answer: schema.arrayOf(DeliveryView.schema),
     },
     listOf: {
@@ -53,14 +52,14 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     show: {
       summary: 'Show a delivery',
       about:
-        'Returns a delivery and its newest attempts, even if its subscription was deleted. With the `platform` role, a ' +
+        'Returns a delivery and its newest attempts, even if its subscription was deleted. For operators, a ' +
         'delivery of any account.',
       answer: DeliveryWithAttemptsSchema,
     },
     attempts: {
       summary: "List a delivery's attempts",
       about:
-        'Returns all attempts of a delivery, oldest first. With the `platform` role, of a delivery of any account.',
+        'Returns all attempts of a delivery, oldest first. For operators, of a delivery of any account.',
       answer: schema.arrayOf(AttemptView.schema),
     },
     redeliver: {

@@ -1,5 +1,5 @@
 import { computed, schema, viewOf } from '#libs/http';
-import type { Principal } from '#libs/identity';
+import { isOperator, type Principal } from '#libs/identity';
 import { RawJson } from '#libs/kernel';
 import { isPublicAddress } from '#libs/outbound';
 import type {
@@ -190,7 +190,7 @@ export const AttemptView = viewOf<Attempt>()('Attempt', {
   detail: OUTCOME.detail,
   address: optional(
     schema.text(
-      'The IP address that the request was sent to. Only the `platform` role sees a non-public address that a host name resolved to.',
+      'The IP address that the request was sent to. Only operators see a non-public address that a host name resolved to.',
       '203.0.113.7',
     ),
   ),
@@ -231,7 +231,7 @@ export function visibleAttempt(
   const { address, ...others } = attempt;
   const isShown =
     address === undefined ||
-    viewer.role === 'platform' ||
+    isOperator(viewer.role) ||
     isPublicAddress(address) ||
     namesAddress(targetUrl, address);
   return isShown ? attempt : others;

@@ -68,10 +68,7 @@ const LIST_OF_SUBSCRIPTION = {
 const LIST = {
   webhookId: parameter.numericId('Only deliveries to this subscription.', '4711'),
   applicationId: parameter.numericId('Only deliveries of events of this application.', '5080983'),
-  accountId: parameter.numericId(
-    'For the `platform` role: only deliveries of this account.',
-    '83346',
-  ),
+  accountId: parameter.numericId('For operators: only deliveries of this account.', '83346'),
   ...LIST_OF_SUBSCRIPTION,
 };
 const ATTEMPTS = {

@@ -21,8 +21,8 @@ import {
   shownWithList,
   TIMES,
 } from '#libs/http';
-import type { Principal } from '#libs/identity';
-import { accountShown, CurrentUser, ownerSeen, PlatformOnly } from '#libs/identity/http';
+import { type Principal, REPORTERS } from '#libs/identity';
+import { accountShown, AllowedTo, CurrentUser, ownerSeen } from '#libs/identity/http';
 import { DomainError, InternalError, type Page, ValidationError } from '#libs/kernel';
 import { FailureLog } from '#libs/runtime';
 import type { Acceptance, Unstored } from '../domain/event.js';
@@ -53,7 +53,7 @@ const LIST = {
     'call',
   ),
   applicationId: parameter.numericId('Only events of this application.', '5080983'),
-  accountId: parameter.numericId('For the `platform` role: only events of this account.', '83346'),
+  accountId: parameter.numericId('For operators: only events of this account.', '83346'),
   producerId: parameter.text(
     `Only events with this producer's key. ${PLUS_AT_START}`,
     'cdr-8c1f3a',
@@ -86,7 +86,7 @@ export class EventsController {
   @Post()
   @StartsSending()
   @HttpCode(202)
-  @PlatformOnly()
+  @AllowedTo(REPORTERS)
   async report(
     @JsonPieces('MAX_BODY_BYTES') readBody: ReadBody,
     @Req() request: Request,
@@ -107,7 +107,7 @@ export class EventsController {
   @Post('batch')
   @StartsSending()
   @HttpCode(202)
-  @PlatformOnly()
+  @AllowedTo(REPORTERS)
   async reportBatch(
     @JsonPieces('MAX_BATCH_BYTES') readBody: ReadBody,
     @Req() request: Request,

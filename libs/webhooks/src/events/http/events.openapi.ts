@@ -40,7 +40,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
     report: {
       summary: 'Report an event',
       about:
-        'Reports an event. Requires the `platform` role. After a 202 response, the event cannot be lost. Without a response, ' +
+        'Reports an event. After a 202 response, the event cannot be lost. Without a response, ' +
         'repeat the request with the same `id`. A `traceparent` header (W3C Trace Context) is passed on to the target if the ' +
         'operator collects traces.',
       requestHeaders: NAMED_ACCOUNT,
@@ -52,7 +52,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
     reportBatch: {
       summary: 'Report many events',
       about:
-        'Reports several events. Requires the `platform` role. Each event has its own result. Report those whose `code` is ' +
+        'Reports several events. Each event has its own result. Report those whose `code` is ' +
         '`unavailable` again, with the same `id`.',
       requestHeaders: NAMED_ACCOUNT,
       body: EventBatchSchema,
@@ -63,8 +63,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
     },
     list: {
       summary: 'List events',
-      about:
-        "Returns the caller's events, newest first; with the `platform` role, those of all accounts.",
+      about: "Returns the caller's events, newest first; for operators, those of all accounts.",
       answer: schema.arrayOf(EventView.schema),
     },
     show: {
@@ -75,7 +74,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
     deliveries: {
       summary: "List an event's deliveries",
       about:
-        'Returns all deliveries of an event, newest first. With the `platform` role, of an event of any account.',
+        'Returns all deliveries of an event, newest first. For operators, of an event of any account.',
       answer: schema.arrayOf(DeliveryView.schema),
     },
   },

@@ -8,7 +8,8 @@ import {
   QueryOf,
   schema,
 } from '#libs/http';
-import { PlatformOnly } from '#libs/identity/http';
+import { OPERATORS } from '#libs/identity';
+import { AllowedTo } from '#libs/identity/http';
 import { isNumericId, type Page, string } from '#libs/kernel';
 import { ACCOUNT_SORTS, AccountLoads } from '../accounts.js';
 import { Overview } from '../overview.js';
@@ -43,7 +44,7 @@ const ACCOUNTS = {
 
 /** The state of the installation, for operators. */
 @Controller('v1/overview')
-@PlatformOnly()
+@AllowedTo(OPERATORS)
 export class OverviewController {
   constructor(
     private readonly overview: Overview,

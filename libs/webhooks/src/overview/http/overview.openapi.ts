@@ -156,15 +156,14 @@ export const overviewRoutes = describeRoutes(OverviewController, {
   operations: {
     show: {
       summary: 'Show the state of the installation',
-      about:
-        'Returns the state of the installation, up to two seconds old. Requires the `platform` role.',
+      about: 'Returns the state of the installation, up to two seconds old.',
       answer: OverviewSchema,
     },
     accounts: {
       summary: 'List the load of each account',
       about:
         'Returns how much each account uses the installation: those with events or attempts in the time range, or with ' +
-        'unfinished deliveries. Requires the `platform` role. The figures are of whole hours, and up to 20 seconds old.',
+        'unfinished deliveries. The figures are of whole hours, and up to 20 seconds old.',
       answer: schema.arrayOf(AccountLoadView.schema),
     },
   },

@@ -11,7 +11,8 @@ import {
   type Once,
   shown,
 } from '#libs/http';
-import { ActAsUser, PlatformOnly } from '#libs/identity/http';
+import { OPERATORS } from '#libs/identity';
+import { ActAsUser, AllowedTo } from '#libs/identity/http';
 import { StartsSending } from '../../deliveries/starts-sending.js';
 import { Recoveries } from '../recoveries.js';
 import { RecoverRequestDto } from './recovery.dto.js';
@@ -19,7 +20,7 @@ import { RecoveryView } from './recovery.view.js';
 
 /** Recoveries from an outage of the service, for operators. */
 @Controller('v1/overview')
-@PlatformOnly()
+@AllowedTo(OPERATORS)
 @ActAsUser()
 export class RecoveriesController {
   constructor(private readonly recoveries: Recoveries) {}

@@ -18,7 +18,7 @@ export const recoveriesRoutes = describeRoutes(RecoveriesController, {
     start: {
       summary: 'Recover from an outage',
       about:
-        'Undoes the effects on subscriptions of an outage of the service or its network. Requires the `platform` role. It ' +
+        'Undoes the effects on subscriptions of an outage of the service or its network. It ' +
         'covers the subscriptions that, during the outage (in steps of five minutes), had more attempts that failed without ' +
         'a response (`dns`, `refused`, `reset`, `timeout`) than attempts that failed with one. It closes their circuits if ' +
         'they have been failing since then, enables those that the service disabled then because of failures, and sends ' +
@@ -39,7 +39,7 @@ export const recoveriesRoutes = describeRoutes(RecoveriesController, {
     },
     show: {
       summary: 'Show a recovery',
-      about: 'Returns what a recovery has done, and its progress. Requires the `platform` role.',
+      about: 'Returns what a recovery has done, and its progress.',
       answer: RecoveryView.schema,
     },
   },

@@ -23,7 +23,7 @@ const RANGE = {
 const OF_ACCOUNT = {
   range: RANGE,
   accountId: parameter.numericId(
-    "The account; by default, the caller's. Only the `platform` role can read another account.",
+    "The account; by default, the caller's. Only operators can read another account.",
     '83346',
   ),
 };

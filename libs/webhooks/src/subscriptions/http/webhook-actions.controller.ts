@@ -9,7 +9,7 @@ import {
   type VersionCheck,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
-import { ActAsUser, CurrentUser } from '#libs/identity/http';
+import { ActAsUser, CurrentUser, NeedsScope } from '#libs/identity/http';
 import { WebhooksService } from '../domain/webhooks.service.js';
 
 /** Actions on a subscription of either level, and its key. */
@@ -43,6 +43,7 @@ export class WebhookActionsController {
   }
 
   @Get('secret')
+  @NeedsScope('manage')
   showSecret(@CurrentUser() { userId }: Principal, @Param('id') id: string): Promise<object> {
     return this.webhooks.verificationKey(userId, id);
   }

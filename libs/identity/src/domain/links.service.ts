@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import { AuditTrail, Transactions } from '#libs/kernel';
+import { type CredentialScope, CUSTOMERS_AND_OPERATORS, requireRole } from './access.js';
+import { LinkEndedError, UserNotActiveError } from './identity-errors.js';
+import { LoginFailures, tokenCounter } from './login-failures.js';
+import type { ActingUser, LinkMatch } from './logins.js';
+import { hashOf, newToken, TOKEN_LENGTH } from './token.js';
+import { UsersService } from './users.service.js';
+
+/** How long a link and its session live at most, in seconds. */
+export const LINK_SECONDS = { min: 1, max: 3_600 } as const;
+
+/** A link to store. */
+export interface NewLink {
+  /** SHA-256 of the token, in Base64. */
+  hash: string;
+  userId: string;
+  scope: CredentialScope;
+  seconds: number;
+}
+
+/** Stores links to the console, each of which begins one session. */
+export abstract class Links {
+  /** @returns undefined if the user is not active; a concurrent change of its status waits or is seen */
+  abstract insert(link: NewLink): Promise<{ id: string; endsAt: Date } | undefined>;
+  /** @returns undefined if it is unknown, has ended or was used, or if its user is not active */
+  abstract find(hash: string): Promise<LinkMatch | undefined>;
+}
+
+const TOO_MANY_TOKENS = 'Too many requests with an unknown link have come from this address.';
+
+/** Links that open the console as a user, once. */
+@Injectable()
+export class LinksService {
+  constructor(
+    private readonly users: UsersService,
+    private readonly links: Links,
+    private readonly failures: LoginFailures,
+    private readonly transactions: Transactions,
+    private readonly audit: AuditTrail,
+  ) {}
+
+  /**
+   * @param user an id or a username
+   * @param seconds until the link and its session end
+   * @returns the token of the link, which is stored only as a hash
+   * @throws NotFoundError, ForbiddenError, UserNotActiveError
+   */
+  async create(
+    user: string,
+    { scope, seconds }: Pick<NewLink, 'scope' | 'seconds'>,
+    by: ActingUser,
+  ): Promise<{ token: string; endsAt: Date }> {
+    const { id: userId, role } = await this.users.changeable(user, by);
+    requireRole(role, CUSTOMERS_AND_OPERATORS);
+    const token = newToken();
+    const endsAt = await this.transactions.run(async () => {
+      const stored = await this.links.insert({ hash: hashOf(token), userId, scope, seconds });
+      if (!stored) throw new UserNotActiveError();
+      await this.audit.record({
+        action: 'link.create',
+        resourceId: stored.id,
+        accountId: userId,
+      });
+      return stored.endsAt;
+    });
+    return { token, endsAt };
+  }
+
+  /**
+   * The login of a link, which the session that begins with it uses up.
+   * @throws LinkEndedError, UnavailableError; RateLimitedError after too many failures
+   */
+  async authenticate(token: string, address: string): Promise<LinkMatch> {
+    if (token.length > TOKEN_LENGTH) throw new LinkEndedError();
+    // Limits the queries; tokens cannot be guessed.
+    const match = await this.failures.counted(
+      tokenCounter(address),
+      TOO_MANY_TOKENS,
+      'undecided',
+      () => this.links.find(hashOf(token)),
+    );
+    if (!match) throw new LinkEndedError();
+    return match;
+  }
+}
