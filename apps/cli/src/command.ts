@@ -29,11 +29,11 @@ export function addApiCommand(parent: Command, name: string, does: string, args?
   return withApiOptions(addCommand(parent, name, does, args), 'account');
 }
 
-/** Adds the account that a user of the role `platform` reads. */
+/** Adds the account that an operator reads. */
 export function withAccount(command: Command): Command {
   return command.option(
     '--account <id>',
-    'of this account; for users with the role platform',
+    'of this account; for users with the role operator or platform',
     numericId,
   );
 }

@@ -8,6 +8,7 @@ import { addEventsCommands } from './commands/events.command.js';
 import { addImportApplicationsCommand } from './commands/import-applications.command.js';
 import { addListenCommand } from './commands/listen.command.js';
 import { addMigrateCommand } from './commands/migrate.command.js';
+import { addOwnCredentialsCommands } from './commands/own-credentials.command.js';
 import { addReplaysCommands } from './commands/replays.command.js';
 import { addSecretsCommands } from './commands/secrets.command.js';
 import { addStatsCommand } from './commands/stats.command.js';
@@ -31,6 +32,7 @@ export function buildProgram(): Command {
   addMigrateCommand(program);
   addUsersCommands(program);
   addCredentialsCommands(program);
+  addOwnCredentialsCommands(program);
   addImportApplicationsCommand(program);
   addSecretsCommands(program);
   addApplicationsCommands(program);

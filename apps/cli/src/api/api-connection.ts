@@ -127,10 +127,14 @@ function errorIn(text: string): string | undefined {
 
 /** The users of an `npm start` with its own database. Their passwords are public. */
 const TRIAL = {
-  platform: { username: 'switch', password: 'switch-secret' },
+  reporter: { username: 'reporter', password: 'reporter-secret' },
   account: { username: 'demo', password: 'demo-secret' },
 };
-const TRIAL_USERS = Object.values(TRIAL);
+const TRIAL_USERS = [
+  ...Object.values(TRIAL),
+  { username: 'operator', password: 'operator-secret' },
+  { username: 'switch', password: 'switch-secret' },
+];
 
 export interface ApiOptions {
   url?: string;
@@ -142,7 +146,8 @@ export interface ApiOptions {
 
 /** Adds the options of a command that calls a running API. */
 export function withApiOptions(command: Command, role: keyof typeof TRIAL): Command {
-  const whose = role === 'platform' ? 'a user of the role platform' : 'the user of the account';
+  const whose =
+    role === 'reporter' ? 'a user of the role reporter or platform' : 'the user of the account';
   return command
     .option('--url <url>', 'the API (default: on this machine, at HOST and PORT)')
     .option('--user <name>', whose, TRIAL[role].username)
@@ -191,9 +196,9 @@ async function passwordOf(options: ApiOptions, api: URL, command: Command): Prom
   if (options.passwordStdin) return readPassword();
   const trial = TRIAL_USERS.find(({ username }) => username === options.user);
   if (trial && isLoopback(api)) return trial.password;
-  const [platform, account] = TRIAL_USERS.map(({ username }) => username);
+  const users = TRIAL_USERS.map(({ username }) => username).join(', ');
   return command.error(
-    `error: --password-stdin is required, except for the users ${platform} and ${account} on this machine`,
+    `error: --password-stdin is required, except for the users of npm start on this machine: ${users}`,
   );
 }
 

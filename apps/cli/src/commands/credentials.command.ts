@@ -1,9 +1,13 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import type { CredentialScope } from '#libs/identity';
 import { addCommand } from '../command.js';
 import { CommandFailure } from '../failure.js';
 import { type OutputOptions, print } from '../output.js';
 import { readPassword } from '../input.js';
 import { Table } from '../table.js';
+
+/** Repeated here, so that `--help` does not load the service. */
+const SCOPES = Object.keys({ manage: true, read: true } satisfies Record<CredentialScope, true>);
 
 /** `credentials list|add|remove`: to change a password, add a new one and remove the old one. */
 export function addCredentialsCommands(program: Command): void {
@@ -29,6 +33,15 @@ export function addCredentialsCommands(program: Command): void {
   )
     .argument('<name>', 'username or id')
     .option('--password-stdin', 'read the password from standard input')
+    .option('--name <name>', 'a label, such as the program that uses it')
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        'manage: all that its user may do; read: only GET, and no secret',
+      )
+        .choices(SCOPES)
+        .default('manage'),
+    )
     .option('--expires-at <time>', 'when it expires, such as 2027-01-31T12:00:00Z')
     .action(add);
   addCommand(credentials, 'remove', 'remove a password; it stops working within a second', 'demo 4')
@@ -40,18 +53,25 @@ export function addCredentialsCommands(program: Command): void {
 async function list(name: string, options: OutputOptions): Promise<void> {
   const { withUsers } = await import('../services.js');
   // Anyone with access to the database operates the service.
-  const operator = { userId: '', username: '', role: 'platform' } as const;
+  const operator = { userId: '', role: 'platform' } as const;
   const { credentials } = await withUsers((users) => users.show(name, operator));
   const table = new Table(options, [
     { title: 'id', isNumber: true },
+    { title: 'name' },
+    { title: 'scope' },
     { title: 'since' },
     { title: 'until' },
     { title: 'last used' },
   ]);
   table.add(
-    credentials.map(({ id, createdAt, expiresAt, lastUsedAt }) => ({
-      value: { id, createdAt, expiresAt, lastUsedAt },
-      cells: [id, ...[createdAt, expiresAt, lastUsedAt].map((time) => time?.toISOString())],
+    credentials.map(({ id, name: label, scope, createdAt, expiresAt, lastUsedAt }) => ({
+      value: { id, name: label, scope, createdAt, expiresAt, lastUsedAt },
+      cells: [
+        id,
+        label ?? undefined,
+        scope,
+        ...[createdAt, expiresAt, lastUsedAt].map((time) => time?.toISOString()),
+      ],
     })),
   );
   table.end('There are no credentials.');
@@ -59,6 +79,8 @@ async function list(name: string, options: OutputOptions): Promise<void> {
 
 interface AddOptions extends OutputOptions {
   passwordStdin?: true;
+  name?: string;
+  scope: CredentialScope;
   expiresAt?: string;
 }
 
@@ -67,7 +89,12 @@ async function add(name: string, options: AddOptions): Promise<void> {
   const given = options.passwordStdin ? await readPassword() : undefined;
   const { withUsers } = await import('../services.js');
   const { credential, password } = await withUsers((users) =>
-    users.addCredential(name, { password: given, expiresAt }),
+    users.addCredential(name, {
+      password: given,
+      name: options.name,
+      scope: options.scope,
+      expiresAt,
+    }),
   );
   const { id } = credential;
   const shown = password === undefined ? '' : `\npassword, shown only once: ${password}`;

@@ -78,7 +78,7 @@ export function addEventsCommands(program: Command): void {
     'send sample events, by default one of each kind, or the events of a file',
     '--application 1 --event smsdlr',
   );
-  withApiOptions(command, 'platform')
+  withApiOptions(command, 'reporter')
     .option(
       '--from-file <file>',
       'send the events of a file as they are: a JSON object, a JSON array, the body of a batch, or one object per line; - for standard input',

@@ -8,7 +8,12 @@ import { type Row, Table } from '../table.js';
 
 const PAGE_SIZE = 500;
 /** Repeated here, so that `--help` does not load the service. */
-const ROLES = Object.keys({ account: true, platform: true } satisfies Record<Role, true>);
+const ROLES = Object.keys({
+  account: true,
+  reporter: true,
+  operator: true,
+  platform: true,
+} satisfies Record<Role, true>);
 
 interface CreateOptions extends OutputOptions {
   role: Role;
@@ -29,11 +34,14 @@ export function addUsersCommands(program: Command): void {
     users,
     'create',
     'create a user; without --password-stdin, generate a password and print it',
-    'switch --role platform',
+    'switch --role reporter',
   )
     .argument('<name>', 'a letter, then up to 63 letters, digits or . _ @ -')
     .addOption(
-      new Option('--role <role>', 'platform operates the service')
+      new Option(
+        '--role <role>',
+        'account: a customer; reporter: reports events; operator: sees and manages all accounts; platform: all of this',
+      )
         .choices(ROLES)
         .default('account'),
     )
