@@ -102,6 +102,8 @@ const PAGES: Pages = [
   ['an event', () => `events/${delivery.eventId}`, '1 delivery'],
   ['an event that is missing', () => 'events/1', 'There is no such event'],
   ['the audit', () => 'audit?resource=webhook&resourceId=1', 'That is the only one'],
+  ['the own credentials', () => 'access', 'Add a credential'],
+  ['a new own credential', () => 'access', 'Add a credential', press('Add a credential')],
   ['an unknown page', () => 'nowhere/at/all', 'There is no page'],
   ['the palette', () => 'deliveries', 'cdrCreated · call', openPalette],
 ];

@@ -6,7 +6,12 @@ import type { Schemas } from './api.js';
 type User = Schemas['User'];
 
 /** The API's roles in words. */
-export const ROLES = { account: 'customer', platform: 'operator' } as const;
+export const ROLES: Readonly<Record<User['role'], string>> = {
+  account: 'customer',
+  platform: 'platform',
+  operator: 'operator',
+  reporter: 'reporter',
+};
 
 const NAME: Column<User> = {
   name: 'Account',

@@ -1,4 +1,5 @@
 import { useSearchParams } from 'wouter';
+import { isOperator } from './session-state.js';
 import { useUser } from './session.js';
 
 /** The account whose data a page shows. */
@@ -9,11 +10,11 @@ export interface AccountShown {
   isOwn: boolean;
 }
 
-/** For the platform, the account in `accountId` of the address; for others, their own. */
+/** For operators, the account in `accountId` of the address; for others, their own. */
 export function useAccountShown(): AccountShown {
   const { role, userId } = useUser();
   const [search] = useSearchParams();
-  if (role !== 'platform') return { isOwn: true };
+  if (!isOperator(role)) return { isOwn: true };
   const accountId = search.get('accountId') ?? '';
   return accountId === '' ? { isOwn: false } : { accountId, isOwn: accountId === String(userId) };
 }

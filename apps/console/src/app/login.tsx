@@ -8,12 +8,18 @@ import { useTitle } from '../components/page.js';
 import { durationText } from '../components/time-text.js';
 import { faultsOf, sentenceOf } from './api.js';
 import { loadOverview } from './pages.js';
-import { forgetData, logIn, LoginError } from './session.js';
+import { forgetData, LINK_ENDED, logIn, LoginError } from './session.js';
 
 const MISSING = { username: 'Type your username.', password: 'Type your password.' };
 
 /** The login. It keeps the address, so that the user returns to the same page. */
-export function LoginPage({ expired }: { expired: boolean }) {
+export function LoginPage({
+  expired,
+  linkEnded = false,
+}: {
+  expired: boolean;
+  linkEnded?: boolean;
+}) {
   useTitle('Log in');
   useEffect(forgetData, []);
   // Loads the first page while the user types the credentials.
@@ -55,6 +61,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
         <Mark /> Switchhook
       </h1>
       <div className="card">
+        {linkEnded && <Notice tone="bad">{LINK_ENDED} Log in, or ask for another one.</Notice>}
         {expired && <Notice tone="waiting">Your session has ended. Log in to go on.</Notice>}
         <form ref={form} onSubmit={submit} noValidate>
           <Field label="Username" error={faults['username']}>

@@ -6,12 +6,13 @@ import {
   namedApplicationsQuery,
   namedSubscriptionsQuery,
 } from './names.queries.js';
+import { isOperator } from './session-state.js';
 import { useUser } from './session.js';
 
 /** A named resource for the palette, and the texts to search it by. */
 export function useNamed() {
   const { role } = useUser();
-  const { data: accounts = [] } = useQuery({ ...accountsQuery, enabled: role === 'platform' });
+  const { data: accounts = [] } = useQuery({ ...accountsQuery, enabled: isOperator(role) });
   const { data: applications = [] } = useQuery(namedApplicationsQuery);
   const { data: subscriptions = [] } = useQuery(namedSubscriptionsQuery);
   return [
@@ -60,8 +61,8 @@ function useNamedFilter(
   among: readonly { id: string; name: string }[] = [],
 ): Filter {
   const { role } = useUser();
-  // The platform does not read the names of other accounts' resources.
-  if (role === 'platform' && among.length === 0) return { name, label, kind: 'choice' };
+  // Operators do not read the names of other accounts' resources.
+  if (isOperator(role) && among.length === 0) return { name, label, kind: 'choice' };
   const sorted = among.toSorted((one, other) => one.name.localeCompare(other.name));
   return {
     ...{ name, label, kind: 'choice' },

@@ -4,6 +4,7 @@ import {
   Braces,
   ChartBar,
   Gauge,
+  KeyRound,
   LayoutDashboard,
   type LucideIcon,
   ScrollText,
@@ -30,4 +31,5 @@ export const PAGE_ICONS: Readonly<Record<string, LucideIcon>> = {
   '/subscriptions': Webhook,
   '/applications': AppWindow,
   '/audit': ScrollText,
+  '/access': KeyRound,
 };

@@ -1,6 +1,6 @@
 import { type ComponentProps, type ComponentType, createElement, lazy, useState } from 'react';
 import type { Resource } from './resource-ids.js';
-import type { Session } from './session-state.js';
+import { isOperator, type Session } from './session-state.js';
 
 /** A page of the console. Its file is loaded when the page is first opened. */
 export interface PageEntry {
@@ -10,18 +10,18 @@ export interface PageEntry {
   name?: string;
   /** The palette's text for the action of opening the page. */
   action?: string;
-  /** The role that has the page; every role by default. */
-  role?: Session['role'];
+  /** Whether only operators have the page. */
+  isForOperators?: true;
   /** The type of resource that it shows, with `:id` in the path: the palette opens a pasted id there. */
   shows?: Resource;
   /**
-   * Whether the platform picks the account that it shows: `one` account, or also `any`. The page calls
+   * Whether operators pick the account that it shows: `one` account, or also `any`. The page calls
    * `useAccountShown`.
    */
   byAccount?: 'any' | 'one';
-  /** Whether the platform's navigation and palette leave it out: it needs an account, or makes something of one's own. */
+  /** Whether operators' navigation and palette leave it out: it needs an account, or makes something of one's own. */
   ofOwn?: true;
-  /** Whether the audit notes what the platform reads there of other accounts. */
+  /** Whether the audit notes what operators read there of other accounts. */
   isNoted?: true;
   Component: ComponentType<{ params: Record<string, string> }>;
 }
@@ -59,24 +59,24 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/installation',
     name: 'Installation',
-    role: 'platform',
+    isForOperators: true,
     Component: lazy(() => import('../pages/installation/installation-page.js')),
   },
   {
     path: '/load',
     name: 'Load',
-    role: 'platform',
+    isForOperators: true,
     Component: lazy(() => import('../pages/load/load-page.js')),
   },
   {
     path: '/accounts',
     name: 'Accounts',
-    role: 'platform',
+    isForOperators: true,
     Component: lazy(() => import('../pages/accounts/accounts-page.js')),
   },
   {
     path: '/accounts/:id',
-    role: 'platform',
+    isForOperators: true,
     shows: 'users',
     Component: lazy(() => import('../pages/account/account-page.js')),
   },
@@ -154,10 +154,15 @@ export const PAGES: readonly PageEntry[] = [
     byAccount: 'any',
     Component: lazy(() => import('../pages/audit/audit-page.js')),
   },
+  {
+    path: '/access',
+    name: 'Access',
+    Component: lazy(() => import('../pages/access/access-page.js')),
+  },
   ...developmentPages,
 ];
 
 /** The pages of a role. */
 export function pagesFor(role: Session['role']): PageEntry[] {
-  return PAGES.filter((page) => page.role === undefined || page.role === role);
+  return PAGES.filter((page) => page.isForOperators === undefined || isOperator(role));
 }

@@ -4,8 +4,14 @@ import { queryClient } from './query-client.js';
 /** The logged-in user. */
 export type Session = Schemas['Session'];
 
-/** Whether a user is logged in; `expired`: a user was. */
-export type SessionState = { user: Session } | { user: undefined; expired: boolean };
+/** Whether users of a role operate the service. */
+export function isOperator(role: Session['role']): boolean {
+  return role === 'platform' || role === 'operator';
+}
+
+/** Whether a user is logged in; `expired`: a user was; `linkEnded`: a link to the console did not work. */
+export type SessionState =
+  { user: Session } | { user: undefined; expired: boolean; linkEnded?: boolean };
 
 export const SESSION_KEY = ['session'];
 

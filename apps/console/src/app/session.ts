@@ -7,10 +7,16 @@ import { type Session, SESSION_KEY, sessionEnded, type SessionState } from './se
 export const sessionQuery = queryOptions({
   queryKey: SESSION_KEY,
   queryFn: async (): Promise<SessionState> => {
+    const opened = await openLink();
+    if (opened) return { user: opened };
+    const linkEnded = opened === null;
     try {
-      return { user: await answerOf(api.GET('/v1/session')) };
+      const user = await answerOf(api.GET('/v1/session'));
+      if (linkEnded) showToast(LINK_ENDED, 'bad');
+      return { user };
     } catch (error) {
       if (!(error instanceof RefusedError) || error.status !== 401) throw error;
+      if (linkEnded) return { user: undefined, expired: false, linkEnded };
       return queryClient.getQueryData<SessionState>(SESSION_KEY)?.user === undefined
         ? { user: undefined, expired: false }
         : { user: undefined, expired: true };
@@ -20,6 +26,42 @@ export const sessionQuery = queryOptions({
   staleTime: Infinity,
   gcTime: Infinity,
 });
+
+export const LINK_ENDED = 'The link has been used or has expired.';
+
+/** The token of a link to the console that has not been answered yet. */
+let link = takeLink();
+// Pasted into the address of the open page, it does not load the page again.
+window.addEventListener('hashchange', () => {
+  link = takeLink() ?? link;
+  if (link !== undefined) void queryClient.query({ ...sessionQuery, staleTime: 0 });
+});
+
+/** Takes the token of a link out of the address, which others see and the browser remembers. */
+function takeLink(): string | undefined {
+  const [, token] = /^#link=(.+)$/.exec(window.location.hash) ?? [];
+  if (token === undefined) return undefined;
+  const { pathname, search } = window.location;
+  window.history.replaceState(window.history.state, '', pathname + search);
+  return token;
+}
+
+/** Begins the session of the link, if there is one. @returns its user; null if the link has ended */
+async function openLink(): Promise<Session | null | undefined> {
+  if (link === undefined) return undefined;
+  try {
+    const user = await answerOf(api.POST('/v1/session', { body: { link } }));
+    link = undefined;
+    forgetData();
+    otherTabs.postMessage('begun');
+    return user;
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    link = undefined;
+    if (error.status !== 401) throw error;
+    return null;
+  }
+}
 
 /** All tabs share the cookie: a login or logout in one tab changes the user of all. */
 const otherTabs = new BroadcastChannel('switchhook.session');

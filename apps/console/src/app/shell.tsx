@@ -17,6 +17,7 @@ import { forgetDraftsOfOthers } from './drafts.js';
 import { useIsNarrow } from './media.js';
 import { openPalette, Palette, useCommands } from './palette.js';
 import { type PageEntry, pagesFor } from './pages.js';
+import { isOperator } from './session-state.js';
 import { logOut, useUser } from './session.js';
 import { SideBar, StreamStatus } from './side-bar.js';
 import { useStore } from './store.js';
@@ -131,7 +132,7 @@ function TopBar({ pages }: { pages: readonly PageEntry[] }) {
 function Shown({ page, params }: { page: PageEntry; params: Record<string, string> }) {
   const { role } = useUser();
   const { accountId, isOwn } = useAccountShown();
-  const isPicked = page.byAccount !== undefined && role === 'platform';
+  const isPicked = page.byAccount !== undefined && isOperator(role);
   const isOne = page.byAccount === 'one';
   if (isPicked && isOne && accountId === undefined) return <PickAccount page={page} />;
   return (

@@ -10,6 +10,7 @@ import { namedSubscriptionsQuery } from './names.queries.js';
 import { PAGE_ICONS } from './page-icons.js';
 import { openPalette } from './palette.js';
 import type { PageEntry } from './pages.js';
+import { isOperator } from './session-state.js';
 import { logOut, useUser } from './session.js';
 import { useStore } from './store.js';
 import { streamState, useStream } from './stream.js';
@@ -96,7 +97,7 @@ function useSick(): number {
   const client = useQueryClient();
   const { data = [] } = useQuery({
     ...namedSubscriptionsQuery,
-    ...(role === 'platform' && { queryFn: skipToken }),
+    ...(isOperator(role) && { queryFn: skipToken }),
   });
   useStream({
     webhook: () => {
@@ -143,7 +144,7 @@ function UserMenu() {
           <span className="name">
             <bdi title={username}>{username}</bdi>
             <span className="role">
-              {role === 'platform' ? 'Operator' : `Account ${String(userId)}`}
+              {isOperator(role) ? 'Operator' : `Account ${String(userId)}`}
             </span>
           </span>
           <ChevronsUpDown size={14} aria-hidden />

@@ -13,11 +13,11 @@ import { Menu } from '../../components/menu.js';
 import { Pill } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { showToast } from '../../components/toast.js';
-import { DayOfYear, RelativeTime } from '../../components/time.js';
+import { DayOfYear } from '../../components/time.js';
 import { type Account, useAccountChanges } from './account.queries.js';
-import { Credentials } from './credentials.js';
+import { Credentials, LastUse } from './credentials.js';
 
-/** The platform's views of an account. */
+/** An operator's views of an account. */
 const PAGES = {
   overview: 'Overview',
   deliveries: 'Deliveries',
@@ -103,7 +103,7 @@ function Shown({ account }: { account: Account }) {
             'never used'
           ) : (
             <>
-              last used <RelativeTime at={lastUsedAt} />
+              last used <LastUse at={lastUsedAt} />
             </>
           )}
         </span>

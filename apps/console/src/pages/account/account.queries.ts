@@ -21,7 +21,7 @@ export function useAccountChanges(id: string) {
   const add = useMutation({
     // The result may hold a password.
     gcTime: 0,
-    mutationFn: (body: { password?: string; expiresAt?: string }) =>
+    mutationFn: (body: Schemas['CreateCredential']) =>
       answerOf(api.POST('/v1/users/{user}/credentials', { params: { path }, body })),
     onSettled,
   });

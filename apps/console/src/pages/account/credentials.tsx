@@ -10,15 +10,18 @@ import { Pill } from '../../components/notice.js';
 import type { Account, Credential, useAccountChanges } from './account.queries.js';
 import { NewCredential } from './new-credential.js';
 
-const HEADS = ['Credential', wide('Created'), 'Last used', 'Expires', BUTTONS];
+const HEADS = ['Credential', 'Scope', wide('Created'), 'Last used', 'Expires', BUTTONS];
+const HOUR_MS = 3_600_000;
 
-/** The credentials of a user. Each of them logs in. */
+/** The credentials of a user. Each of them logs in. @param isFixed whether the viewer may only read them */
 export function Credentials({
   account,
   changes: { add, revoke },
+  isFixed = false,
 }: {
   account: Account;
   changes: ReturnType<typeof useAccountChanges>;
+  isFixed?: boolean;
 }) {
   const [isNew, setIsNew] = useState(useHasDraft('New credential'));
   const [leaving, setLeaving] = useState<Credential>();
@@ -26,7 +29,7 @@ export function Credentials({
     add.reset();
     setIsNew(true);
   }
-  useCommands([{ name: 'Add a credential', group: 'Actions', run: open }]);
+  useCommands(isFixed ? [] : [{ name: 'Add a credential', group: 'Actions', run: open }]);
 
   const added = isNew ? undefined : add.data;
   return (
@@ -40,9 +43,11 @@ export function Credentials({
         <header>
           <h2 id="credentials">Credentials</h2>
           <span className="actions">
-            <button type="button" className="small" onClick={open}>
-              Add a credential
-            </button>
+            {!isFixed && (
+              <button type="button" className="small" onClick={open}>
+                Add a credential
+              </button>
+            )}
           </span>
         </header>
         <p className="muted">
@@ -54,7 +59,10 @@ export function Credentials({
           <Lines heads={HEADS}>
             {account.credentials.map((credential) => (
               <tr key={credential.id}>
-                <td>{credential.id}</td>
+                <td>
+                  <bdi>{credential.name}</bdi> <span className="muted">{credential.id}</span>
+                </td>
+                <td>{credential.scope}</td>
                 <td className="muted wide">
                   <DayOfYear at={credential.createdAt} />
                 </td>
@@ -62,24 +70,26 @@ export function Credentials({
                   {credential.lastUsedAt === undefined ? (
                     'never'
                   ) : (
-                    <RelativeTime at={credential.lastUsedAt} />
+                    <LastUse at={credential.lastUsedAt} />
                   )}
                 </td>
                 <td>
                   <Expiry at={credential.expiresAt} />
                 </td>
                 <td className="number">
-                  <button
-                    type="button"
-                    className="small"
-                    aria-label={`Revoke credential ${credential.id}`}
-                    onClick={() => {
-                      revoke.reset();
-                      setLeaving(credential);
-                    }}
-                  >
-                    Revoke
-                  </button>
+                  {!isFixed && (
+                    <button
+                      type="button"
+                      className="small"
+                      aria-label={`Revoke credential ${credential.id}`}
+                      onClick={() => {
+                        revoke.reset();
+                        setLeaving(credential);
+                      }}
+                    >
+                      Revoke
+                    </button>
+                  )}
                 </td>
               </tr>
             ))}
@@ -101,6 +111,12 @@ export function Credentials({
       )}
     </>
   );
+}
+
+/** When a credential was last used. @param at the beginning of the hour */
+export function LastUse({ at }: { at: string }) {
+  const isNow = useNow((now) => now - Date.parse(at) < HOUR_MS);
+  return isNow ? 'in this hour' : <RelativeTime at={at} />;
 }
 
 function Expiry({ at }: { at: string | undefined }) {

@@ -1,4 +1,5 @@
 import { FormDialog } from '../../app/form-dialog.js';
+import { useUser } from '../../app/session.js';
 import { Field } from '../../components/field.js';
 import type { Role, useCreateUser } from './accounts.queries.js';
 
@@ -12,6 +13,7 @@ export function NewAccount({
   create: ReturnType<typeof useCreateUser>;
   onClose: () => void;
 }) {
+  const { role } = useUser();
   function submit(text: (name: string) => string, done: () => void): void {
     const password = text('password');
     const user = {
@@ -41,12 +43,14 @@ export function NewAccount({
           </Field>
           <Field
             label={LABELS.role}
-            hint="The platform reports events, and manages accounts."
+            hint="account: a customer. reporter: reports events, and does nothing else. operator: sees all accounts, and manages them. platform: all of this."
             error={faults['role']}
           >
             <select name="role" defaultValue="account">
               <option>account</option>
-              <option>platform</option>
+              <option>reporter</option>
+              <option>operator</option>
+              {role === 'platform' && <option>platform</option>}
             </select>
           </Field>
           <Field

@@ -6,6 +6,7 @@ import { FilteredList } from '../../app/filtered-list.js';
 import { useIsNarrow } from '../../app/media.js';
 import { NameOfApplication, NameOfSubscription } from '../../app/names.js';
 import { Refresh } from '../../app/refresh.js';
+import { isOperator } from '../../app/session-state.js';
 import { useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
@@ -126,7 +127,7 @@ function NameOf({ entry }: { entry: AuditEntry }) {
 }
 
 function kindAndId({ resource, resourceId }: AuditEntry): string {
-  const kind = resource === 'session' ? 'credential' : (RESOURCES[resource] ?? resource);
+  const kind = resource === 'session' ? 'credential or link' : (RESOURCES[resource] ?? resource);
   return `${kind} ${resourceId}`;
 }
 
@@ -175,7 +176,7 @@ function OneResource({ filters }: { filters: Record<string, string> }) {
 }
 
 function Nothing() {
-  if (useUser().role === 'platform') return <EmptyState title="Nothing has been changed yet." />;
+  if (isOperator(useUser().role)) return <EmptyState title="Nothing has been changed yet." />;
   return (
     <EmptyState title="Nothing has been changed yet.">
       <p>

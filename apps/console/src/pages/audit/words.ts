@@ -27,6 +27,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'replay.cancel': 'Replay cancelled',
   'session.create': 'Logged in to the console',
   'session.delete': 'Logged out of the console',
+  'link.create': 'Link to the console created',
   'credential.create': 'Credential created',
   'credential.delete': 'Credential revoked',
   'user.create': 'Account created',
@@ -44,16 +45,21 @@ export const RESOURCES: Readonly<Record<string, string>> = {
   application: 'application',
   delivery: 'delivery',
   replay: 'replay',
-  session: 'sessions with credential',
+  session: 'sessions with credential or link',
+  link: 'link',
   credential: 'credential',
   user: 'account',
   environment: 'environment',
 };
 
 type Pages = Readonly<Record<string, string>>;
+const OF_OPERATORS: Pages = { user: 'accounts', delivery: 'deliveries' };
 const PAGES: Readonly<Record<Session['role'], Pages>> = {
   account: { webhook: 'subscriptions', application: 'applications', delivery: 'deliveries' },
-  platform: { user: 'accounts', delivery: 'deliveries' },
+  platform: OF_OPERATORS,
+  operator: OF_OPERATORS,
+  // Has no access to the console.
+  reporter: {},
 };
 
 /** The page of a resource, if the role has one. */

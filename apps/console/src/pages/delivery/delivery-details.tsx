@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { AccountName } from '../../app/account-name.js';
 import { useCommands } from '../../app/palette.js';
+import { isOperator } from '../../app/session-state.js';
 import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
 import { Confirm } from '../../components/confirm.js';
@@ -37,7 +38,7 @@ export function useDelivery(id: string) {
     ...deliveryQuery(id),
     // The stream covers only the user's own account.
     refetchInterval: ({ state }) =>
-      role === 'platform' && !isFinished(state.data?.state ?? 'succeeded') ? AGAIN_MS : false,
+      isOperator(role) && !isFinished(state.data?.state ?? 'succeeded') ? AGAIN_MS : false,
   });
   const readAgain = () => void client.invalidateQueries({ queryKey: deliveryQuery(id).queryKey });
   useStream({
@@ -58,14 +59,14 @@ export function useOwner({ eventId }: Delivery) {
   const event = useQuery(eventQuery(eventId));
   const { role, userId } = useUser();
   const accountId = event.data === undefined ? undefined : rawMembers(event.data).get('accountId');
-  return { event, accountId, isOwn: role !== 'platform' || accountId === String(userId) };
+  return { event, accountId, isOwn: !isOperator(role) || accountId === String(userId) };
 }
 
 /** The account that owns a delivery, for the platform. */
 export function Whose({ delivery }: { delivery: Delivery }) {
   const { role } = useUser();
   const { accountId, isOwn } = useOwner(delivery);
-  if (role !== 'platform') return null;
+  if (!isOperator(role)) return null;
   return (
     <p>
       <Pill tone="neutral">
@@ -111,7 +112,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
   const told = JSON.parse(
     useNow((now) => JSON.stringify(verdictOf(delivery, attemptLog, of?.webhook, now))),
   ) as Verdict;
-  const verdict = role === 'platform' ? forOperator(told) : told;
+  const verdict = isOperator(role) ? forOperator(told) : told;
   const isNewer =
     attempts.length > 0 && (of?.webhook?.updatedAt ?? '') > (attempts.at(-1)?.at ?? '');
   return (

@@ -6,6 +6,7 @@ import { FilteredList } from '../../app/filtered-list.js';
 import { useIsNarrow } from '../../app/media.js';
 import { NameOfApplication, useApplicationFilter, useSubscriptionFilter } from '../../app/names.js';
 import { Refresh } from '../../app/refresh.js';
+import { isOperator } from '../../app/session-state.js';
 import { useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
@@ -136,7 +137,7 @@ export default function EventsPage() {
 }
 
 function TryBefore() {
-  if (useUser().role === 'platform') return <p>They appear here as they are reported.</p>;
+  if (isOperator(useUser().role)) return <p>They appear here as they are reported.</p>;
   return (
     <p>
       Calls and messages of your applications appear here, even if no subscription gets them. To try

@@ -1,0 +1,33 @@
+import '../subscription/subscription.css';
+import '../account/account.css';
+import { useQuery } from '@tanstack/react-query';
+import { userQuery } from '../../app/account.queries.js';
+import { Unavailable } from '../../app/problem.js';
+import { useUser } from '../../app/session.js';
+import { Notice } from '../../components/notice.js';
+import { Page } from '../../components/page.js';
+import { useAccountChanges } from '../account/account.queries.js';
+import { Credentials } from '../account/credentials.js';
+
+/** The user's own credentials. */
+export default function AccessPage() {
+  const { userId, scope } = useUser();
+  const id = String(userId);
+  const { data, error } = useQuery(userQuery(id));
+  const changes = useAccountChanges(id);
+  if (!data) {
+    return (
+      <Unavailable title="Access" error={error}>
+        Reload the page.
+      </Unavailable>
+    );
+  }
+  return (
+    <Page title="Access">
+      {scope === 'read' && (
+        <Notice tone="waiting">You are logged in with a credential that may only read.</Notice>
+      )}
+      <Credentials account={data} changes={changes} isFixed={scope === 'read'} />
+    </Page>
+  );
+}
