@@ -27,7 +27,13 @@ const CONFIG = 'dist/libs/runtime/src/config/config.js';
 const INSPECTOR_PORTS = { api: 9229, worker: 9230 };
 const isWatching = process.argv.includes('--watch');
 const isInspected = process.argv.includes('--inspect');
-const ACCOUNTS = [['demo'], ['other'], ['switch', '--role', 'platform']];
+const ACCOUNTS = [
+  ['demo'],
+  ['other'],
+  ['reporter', '--role', 'reporter'],
+  ['operator', '--role', 'operator'],
+  ['switch', '--role', 'platform'],
+];
 
 /**
  * @typedef {ReturnType<typeof listenAt>} At where the API listens
@@ -230,15 +236,15 @@ function secretsKeys(given) {
  */
 async function createAccounts(running, env) {
   const secrets = readSecrets(dir);
-  if (secrets.hasAccounts) return;
+  const { accounts = [] } = secrets;
   await Promise.all(
-    ACCOUNTS.map(([name = '', ...role]) => {
+    ACCOUNTS.filter(([name = '']) => !accounts.includes(name)).map(([name = '', ...role]) => {
       const args = [CLI, 'users', 'create', name, '--password-stdin', '--if-missing', ...role];
       const options = { cwd: ROOT, env, input: `${name}-secret` };
       return running.run('setup', process.execPath, args, options);
     }),
   );
-  writeSecrets(dir, { ...secrets, hasAccounts: true });
+  writeSecrets(dir, { ...secrets, accounts: ACCOUNTS.map(([name = '']) => name) });
 }
 
 /**
@@ -277,7 +283,8 @@ The console is at ${url}/console/. The API is described at ${url}/docs.
 The logs are in ${join(shownDir, 'logs')}; Ctrl-C stops everything.`);
   if (!given.databaseUrl) {
     console.log(`
-Accounts: demo (password demo-secret), other (other-secret); the platform: switch (switch-secret).
+Customers: demo (password demo-secret), other (other-secret). It reports events: reporter (reporter-secret).
+Operators: operator (operator-secret), and switch (switch-secret), which also reports events.
 The tour in README.md uses them.
 `);
     if (!isLoopback) {

@@ -20,7 +20,7 @@ import { codeOf, end, identify } from './processes.mjs';
 
 /**
  * @typedef {import('./programs.mjs').Programs} Programs
- * @typedef {{ password: string, rolePassword?: string, secretsKey?: string, hasAccounts?: boolean }}
+ * @typedef {{ password: string, rolePassword?: string, secretsKey?: string, accounts?: string[] }}
  *   Secrets
  */
 
