@@ -58,13 +58,13 @@ const send = (args: string[], input?: string) =>
 const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
 
 describe('events send', () => {
-  it("sends one event of each kind, in one batch, as the trial installation's platform user", async () => {
+  it("sends one event of each kind, in one batch, as the trial installation's reporter", async () => {
     const { code, stdout, stderr } = await send(['--application', '12']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(received).toHaveLength(1);
     expect(received[0]).toMatchObject({
       path: '/v1/events/batch',
-      headers: { 'content-type': 'application/json', authorization: basic('switch:switch-secret') },
+      headers: { 'content-type': 'application/json', authorization: basic('reporter:reporter-secret') },
     });
     const events = received[0]!.body.events!;
     expect(events.map(({ event }) => event)).toEqual(REPORTED_KINDS);

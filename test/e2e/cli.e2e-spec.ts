@@ -128,7 +128,7 @@ describe('--json', () => {
   it('can be given to every command', async () => {
     const { stdout } = await cli(['--help']);
     const resources = ['applications', 'webhooks', 'events', 'deliveries', 'replays'];
-    const groups = ['users', 'credentials', 'secrets', ...resources];
+    const groups = ['users', 'credentials', 'own-credentials', 'secrets', ...resources];
     const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => [name!]);
     const all = commands.flatMap(([name]) => (groups.includes(name!) ? [] : [[name!]]));
     for (const group of groups) {
@@ -281,7 +281,9 @@ describe('users and credentials', () => {
 
     const before = await cli(['credentials', 'list', 'demo']);
     expect(before.stdout.trimEnd().split('\n')).toHaveLength(3);
-    expect(before.stdout).toMatch(new RegExp(`^${id!}\t\\d{4}-\\d\\d-\\d\\dT.*Z\t\t$`, 'm'));
+    expect(before.stdout).toMatch(
+      new RegExp(`^${id!}\t\\d{4}-\\d\\d-\\d\\dT.*Z\t\t\tmanage\t$`, 'm'),
+    );
 
     const removed = await cli(['credentials', 'remove', 'demo', id!]);
     expect(removed).toEqual({ code: 0, stdout: `removed credential ${id!}\n`, stderr: '' });
@@ -295,8 +297,8 @@ describe('users and credentials', () => {
     const add = (time: string) => cli(['credentials', 'add', 'demo', '--expires-at', time]);
     expect((await add('2099-12-31T23:59:59Z')).code).toBe(0);
     const { stdout, stderr } = await cli(['credentials', 'list', 'demo']);
-    expect(stderr).toBe('id\tsince\tuntil\tlast used\n');
-    expect(stdout).toMatch(/^\d+\t\S+Z\t2099-12-31T23:59:59\.000Z\t$/m);
+    expect(stderr).toBe('id\tsince\tuntil\tlast used\tscope\tname\n');
+    expect(stdout).toMatch(/^\d+\t\S+Z\t2099-12-31T23:59:59\.000Z\t\tmanage\t$/m);
     expect(await add('2020-01-01T00:00:00Z')).toEqual({
       code: 1,
       stdout: '',
@@ -499,7 +501,7 @@ describe('import-applications', () => {
         '/users/1/username: username must be a letter and up to 63 more letters, digits or the characters . _ @ -.',
         '/users/1/password: password must have 8 to 200 characters.',
         '/users/1/joinDate: joinDate must be a time such as 2026-01-31T12:00:00Z.',
-        '/users/1/role: role must be one of account, platform.',
+        '/users/1/role: role must be one of account, platform, operator, reporter.',
         '/users/1/id: id is used twice.',
         '/users/2/id: id is required.',
       ]);
@@ -657,7 +659,10 @@ describe('the command line', () => {
     [['users', 'create'], "error: missing required argument 'name'"],
     [['users', 'create', 'demo', 'geheim'], "error: too many arguments for 'create'."],
     [['users', 'create', 'demo', '--password=geheim'], "error: unknown option '--password'"],
-    [['users', 'create', 'demo', '--role', 'root'], 'Allowed choices are account, platform.'],
+    [
+      ['users', 'create', 'demo', '--role', 'root'],
+      'Allowed choices are account, platform, operator, reporter.',
+    ],
     [['credentials', 'remove', 'demo'], "error: missing required argument 'id'"],
     [['migrate', 'now'], "error: too many arguments for 'migrate'."],
     [

@@ -190,7 +190,7 @@ describe('a customer', () => {
       /^created credential (\d+)\npassword, shown only once: (\S+)\n$/.exec(created.stdout) ?? [];
     const list = await cli(['list'], password);
     expect(list.stdout).toMatch(
-      new RegExp(`^${id}\\tShop\\tmanage\\t\\S+\\t2099-01-01T00:00:00.000Z`, 'm'),
+      new RegExp(`^${id}\\t\\S+\\t2099-01-01T00:00:00.000Z\\t\\S*\\tmanage\\tShop$`, 'm'),
     );
     const [first = ''] = /^\d+/.exec(list.stdout) ?? [];
     expect((await cli(['revoke', first], password)).stdout).toBe(`revoked credential ${first}\n`);

@@ -57,20 +57,20 @@ async function list(name: string, options: OutputOptions): Promise<void> {
   const { credentials } = await withUsers((users) => users.show(name, operator));
   const table = new Table(options, [
     { title: 'id', isNumber: true },
-    { title: 'name' },
-    { title: 'scope' },
     { title: 'since' },
     { title: 'until' },
     { title: 'last used' },
+    { title: 'scope' },
+    { title: 'name' },
   ]);
   table.add(
     credentials.map(({ id, name: label, scope, createdAt, expiresAt, lastUsedAt }) => ({
       value: { id, name: label, scope, createdAt, expiresAt, lastUsedAt },
       cells: [
         id,
-        label ?? undefined,
-        scope,
         ...[createdAt, expiresAt, lastUsedAt].map((time) => time?.toISOString()),
+        scope,
+        label ?? undefined,
       ],
     })),
   );

@@ -51,17 +51,17 @@ function pathOf({ user }: Options): string {
 async function list(api: ApiConnection, options: Options): Promise<void> {
   const table = new Table(options, [
     { title: 'id', isNumber: true },
-    { title: 'name' },
-    { title: 'scope' },
     { title: 'since' },
     { title: 'until' },
     { title: 'last used' },
+    { title: 'scope' },
+    { title: 'name' },
   ]);
   const credentials = await api.json<Credential[]>('GET', pathOf(options));
   table.add(
     credentials.map((value) => {
       const { id, name, scope, createdAt, expiresAt, lastUsedAt } = value;
-      return { value, cells: [id, name, scope, createdAt, expiresAt, lastUsedAt] };
+      return { value, cells: [id, createdAt, expiresAt, lastUsedAt, scope, name] };
     }),
   );
   table.end('There are no credentials.');

@@ -10,9 +10,9 @@ const PAGE_SIZE = 500;
 /** Repeated here, so that `--help` does not load the service. */
 const ROLES = Object.keys({
   account: true,
-  reporter: true,
-  operator: true,
   platform: true,
+  operator: true,
+  reporter: true,
 } satisfies Record<Role, true>);
 
 interface CreateOptions extends OutputOptions {

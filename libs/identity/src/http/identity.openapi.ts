@@ -189,10 +189,7 @@ const sessionRoutes = describeRoutes(SessionController, {
       about:
         'Starts a session and sets its cookie. Takes the token of a link to the console or a username and a password in the ' +
         'body, or Basic credentials. The session has the scope of its credential or link.',
-      examples: {
-        password: { username: 'demo', password: 'demo-secret' },
-        link: { link: 'mQ8Yc0v3Jx1rZt5KpLw7Bn2Hd9Gs4Ef6Ua8Iy0Oq1Rs' },
-      },
+      examples: { password: { username: 'demo', password: 'demo-secret' } },
       answer: SessionView.schema,
     },
     show: {
