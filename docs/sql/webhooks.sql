@@ -277,7 +277,7 @@ changed AS (
 ),
 told AS MATERIALIZED (
   SELECT w.id, tell_of_webhook(w.id, w.notice, w.since,
-    CASE WHEN w.open_ms IS NOT NULL THEN greatest(w.open_until, w.failing_since + make_interval(secs => 432000)) END) AS event_id
+    CASE WHEN w.open_ms IS NOT NULL THEN greatest(w.open_until, w.failing_since + make_interval(secs => 432000)) END) AS events
   FROM changed w WHERE w.notice IS NOT NULL
 ),
 recorded AS (
@@ -292,7 +292,7 @@ SELECT w.id, c.id IS NOT NULL AS done, CASE WHEN w.failures > 0 OR w.openings > 
       'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', format('%s %s %s %s', w.failures, w.openings,
     extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until)))
     END AS health,
-  (SELECT event_id FROM told WHERE id = w.id) AS "toldBy"
+  (SELECT events FROM told WHERE id = w.id) AS "toldBy"
 FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.id = w.id
 WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL;
 
@@ -890,7 +890,7 @@ WHERE id > $1 AND (
 ORDER BY id LIMIT 100 FOR NO KEY UPDATE;
 
 -- FIND_SUBSCRIPTION
-SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource, filter,
+SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource, filter, accounts,
   created_at AS "createdAt"
 FROM webhooks WHERE id = $1 AND deleted_at IS NULL;
 

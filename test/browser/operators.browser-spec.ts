@@ -153,6 +153,22 @@ describe('the resources of a customer', () => {
   });
 });
 
+it('subscribes to the notices of all accounts, which customers are not offered', async () => {
+  const offered = (page: Page) => page.getByLabel('Of all accounts');
+  const page = await installation.openAs(operator, 'subscriptions/new');
+  expect(await offered(page).count()).toBe(0);
+  await page.getByLabel('Event', { exact: true }).selectOption('webhookFailing');
+  await offered(page).check();
+  await page.getByLabel('Target URL').fill('https://pager.example.com/switchhook');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.locator('.about').getByText('all accounts').waitFor();
+  const own = (await operator.client.get('/v1/webhooks')).json<Schemas['Webhook'][]>();
+  expect(own).toMatchObject([{ event: 'webhookFailing', accounts: 'all' }]);
+  const theirs = await installation.openAs(customer, 'subscriptions/new');
+  await theirs.getByLabel('Event', { exact: true }).selectOption('webhookFailing');
+  expect(await offered(theirs).count()).toBe(0);
+});
+
 describe('the load by account', () => {
   let busy: Customer;
 

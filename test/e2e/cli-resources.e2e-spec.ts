@@ -166,6 +166,11 @@ describe('webhooks', () => {
     expect(unpaced).toMatchObject({ maxConcurrent: 2 });
     const removed = ['filter', 'maxPerSecond', 'ordered'];
     expect(Object.keys(unpaced).filter((name) => removed.includes(name))).toEqual([]);
+    const notices = ['--event', 'webhookFailing', '--resource', 'all', '--accounts', 'all'];
+    expect(await run('webhooks', 'update', id, ...notices)).toEqual(
+      refusedWith(/accounts is only for users with the role platform\./),
+    );
+    await ok('webhooks', 'update', id, '--no-accounts');
     await ok('webhooks', 'update', id, '--resource', 'call,sms', '--no-payload', '--no-retry');
     const changed = await json<Schemas['Webhook']>('webhooks', 'show', id);
     expect(changed).toMatchObject({ resource: 'call,sms' });

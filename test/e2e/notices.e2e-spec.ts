@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -24,6 +24,7 @@ let api: Running;
 let worker: Running;
 let receiver: Receiver;
 let platform: Client;
+let operatorId: string;
 let customer: Client;
 let accountId: string;
 let auth: string;
@@ -40,7 +41,9 @@ beforeAll(async () => {
     DELIVERY_RETRY_SCHEDULE: Array.from({ length: 20 }, () => '1s').join(','),
   };
   [api, worker] = await Promise.all([apiInProcess(environment), workerInProcess(environment)]);
-  platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
+  const operator = await createUser(database, 'platform', 'platform');
+  platform = clientOf(api.url, operator.auth);
+  operatorId = operator.id;
   receiver = await startReceiver(({ path }, response) =>
     response.writeHead(path === '/failing' ? status : 200).end(),
   );
@@ -66,8 +69,13 @@ afterEach(() => {
   expect(receiver.received.filter(({ path }) => path === '/stranger')).toEqual([]);
 });
 
-async function subscribe(event: string, targetUrl: string, as = customer): Promise<string> {
-  const answer = await as.post('/v1/webhooks', { event, resource: 'all', targetUrl });
+async function subscribe(
+  event: string,
+  targetUrl: string,
+  as = customer,
+  fields = {},
+): Promise<string> {
+  const answer = await as.post('/v1/webhooks', { event, resource: 'all', targetUrl, ...fields });
   expect(answer.status).toBe(200);
   return new URL(answer.json<{ href: string }>().href).pathname;
 }
@@ -99,9 +107,9 @@ const notices = (path = '/operator') =>
     .filter((received) => received.path === path)
     .map(({ body }) => JSON.parse(body) as Notification);
 
-const arrived = (count: number) =>
+const arrived = (count: number, path?: string) =>
   eventually(
-    () => Promise.resolve(notices()),
+    () => Promise.resolve(notices(path)),
     (all) => all.length >= count,
     { ms: 20_000 },
   );
@@ -118,7 +126,7 @@ it('tells of an open circuit with its disablesAt, and of the recovery', async ()
   expect(failing).toMatchObject({
     ...{ event: 'webhookFailing', resource: 'all', accountId },
     data: {
-      webhookId: idOf(webhook),
+      ...{ webhookId: idOf(webhook), accountId },
       event: 'cdrCreated',
       targetUrl: `${receiver.url}/failing`,
       failingSince: health['since'],
@@ -136,8 +144,8 @@ it('tells of an open circuit with its disablesAt, and of the recovery', async ()
   const all = await arrived(2);
   expect(all.map(({ event }) => event)).toEqual(['webhookFailing', 'webhookRecovered']);
   expect(all[1]?.data).toEqual({
-    ...{ webhookId: idOf(webhook), event: 'cdrCreated', targetUrl: `${receiver.url}/failing` },
-    failingSince: health['since'],
+    ...{ webhookId: idOf(webhook), accountId, event: 'cdrCreated' },
+    ...{ targetUrl: `${receiver.url}/failing`, failingSince: health['since'] },
   });
 
   const listed = (await customer.get('/v1/events?resource=all')).json<{ href: string }[]>();
@@ -198,4 +206,134 @@ it.each(KINDS)('refuses %s as an event of the platform, and tests it as a sample
   const [sample] = await arrived(1);
   expect(sample).toMatchObject({ event: kind, resource: 'all', test: true });
   expect(sample?.data).toMatchObject({ webhookId: '4711', event: 'cdrCreated' });
+});
+
+describe('a subscription of an operator to the notices of all accounts', () => {
+  const ALL = { accounts: 'all' };
+  const toAll = (kind: string) => subscribe(kind, `${receiver.url}/all`, platform, ALL);
+  const listed = async <One>(path: string, as = platform) => (await as.get(path)).json<One[]>();
+
+  it('is told of each, in events of its own account that no customer sees', async () => {
+    for (const kind of KINDS) await toAll(kind);
+    const plain = await subscribe('webhookFailing', `${receiver.url}/plain`, platform);
+    await open();
+    await arrived(1, '/all');
+    status = 200;
+    expect((await customer.post(`${webhook}/test`)).status).toBe(202);
+    await arrived(2, '/all');
+    status = 410;
+    await report(1);
+    const told = await arrived(3, '/all');
+    const data = { webhookId: idOf(webhook), accountId, targetUrl: `${receiver.url}/failing` };
+    expect(told).toMatchObject(
+      ['webhookFailing', 'webhookRecovered', 'webhookDisabled'].map((event) => ({
+        ...{ event, accountId: operatorId, data },
+      })),
+    );
+    await arrived(3);
+    expect(notices('/plain')).toEqual([]);
+
+    interface Event {
+      id: string;
+      accountId: number;
+      deliveries: { targetUrl: string }[];
+      unmatched: object[];
+    }
+    const all = await listed<Event>('/v1/events?resource=all');
+    const own = all.filter((event) => event.accountId === Number(operatorId));
+    expect([all.length, own.length]).toEqual([6, 3]);
+    for (const { id } of own) {
+      const shown = (await platform.get(`/v1/events/${id}`)).json<Event>();
+      expect(shown.deliveries).toMatchObject([{ targetUrl: `${receiver.url}/all` }]);
+      expect((await customer.get(`/v1/events/${id}`)).status).toBe(404);
+    }
+    const seen = await listed<Event>('/v1/events?resource=all', customer);
+    expect(seen.map((event) => event.accountId)).toEqual(KINDS.map(() => Number(accountId)));
+    for (const { id } of seen) {
+      const shown = (await customer.get(`/v1/events/${id}`)).json<Event>();
+      expect(shown.deliveries).toMatchObject([{ targetUrl: `${receiver.url}/operator` }]);
+    }
+    const deliveriesOf = (path: string, as: Client) =>
+      listed<{ targetUrl: string }>(`/v1/deliveries?event=webhookDisabled${path}`, as);
+    expect(await deliveriesOf('', customer)).toMatchObject([
+      { targetUrl: `${receiver.url}/operator` },
+    ]);
+    expect(await deliveriesOf(`&accountId=${operatorId}`, platform)).toMatchObject([
+      { targetUrl: `${receiver.url}/all` },
+    ]);
+
+    // Only what is told of all accounts has missed those of others.
+    const later = await toAll('webhookFailing');
+    const missed = (path: string) => listed(`/v1/events?missedBy=${idOf(path)}`);
+    expect(await missed(later)).toHaveLength(1);
+    expect(await missed(plain)).toEqual([]);
+    const failing = own.at(-1)!;
+    const { unmatched: untold } = (await platform.get(`/v1/events/${failing.id}`)).json<Event>();
+    expect(untold).toEqual(
+      expect.arrayContaining([{ webhookId: idOf(later), reason: 'created_later' }]),
+    );
+    expect(untold).not.toContainEqual(expect.objectContaining({ webhookId: idOf(plain) }));
+    const since = new Date(Date.now() - 600_000).toISOString();
+    const replay = await platform.post(`${later}/replay`, { since, missed: true });
+    expect(replay.status).toBe(202);
+    expect((await arrived(4, '/all'))[3]).toMatchObject({ event: 'webhookFailing', data });
+  });
+
+  it('is judged by its filter', async () => {
+    const filter = { accountId: ['0', accountId] };
+    await subscribe('webhookDisabled', `${receiver.url}/all`, platform, { ...ALL, filter });
+    const others = { accountId: '0' };
+    await subscribe('webhookDisabled', `${receiver.url}/none`, platform, {
+      ...ALL,
+      filter: others,
+    });
+    status = 410;
+    await report(1);
+    expect(await arrived(1, '/all')).toMatchObject([{ data: { webhookId: idOf(webhook) } }]);
+    await arrived(1);
+    expect(notices('/none')).toEqual([]);
+  });
+
+  it('is shown with its accounts, tested with a sample, and changed back', async () => {
+    const path = await toAll('webhookDisabled');
+    expect((await platform.get(path)).json()).toMatchObject(ALL);
+    expect((await platform.post(`${path}/test`)).status).toBe(202);
+    const [sample] = await arrived(1, '/all');
+    expect(sample?.data).toMatchObject({ webhookId: '4711', accountId: operatorId });
+    expect((await platform.put(path, { accounts: null })).status).toBe(200);
+    expect((await platform.get(path)).json()).not.toHaveProperty('accounts');
+    status = 410;
+    await report(1);
+    await arrived(1);
+    expect(notices('/all')).toHaveLength(1);
+  });
+
+  it('is refused to customers, for other events, and for an application', async () => {
+    const targetUrl = receiver.url;
+    const given = { event: 'webhookFailing', resource: 'all', targetUrl, ...ALL };
+    const own = await subscribe('webhookFailing', targetUrl);
+    expect(faultsOf(await customer.post('/v1/webhooks', given))).toEqual(['accounts not_allowed']);
+    expect(faultsOf(await customer.put(own, ALL))).toEqual(['accounts not_allowed']);
+    for (const [fields, fault] of [
+      [{ event: 'cdrCreated' }, 'accounts conflict'],
+      [{ accounts: 'some' }, 'accounts choice'],
+      [{ accounts: '' }, 'accounts choice'],
+      [{ accounts: true }, 'accounts type'],
+    ] as const) {
+      const answer = await platform.post('/v1/webhooks', { ...given, ...fields });
+      expect(faultsOf(answer)).toEqual([fault]);
+    }
+    const application = { name: 'Shop', voiceUrl: 'https://shop.example.com/voice' };
+    const { href } = (await platform.post('/v1/applications', application)).json<{
+      href: string;
+    }>();
+    const ofApplication = await platform.post(`${new URL(href).pathname}/webhooks`, given);
+    expect(faultsOf(ofApplication)).toEqual(['accounts not_allowed']);
+    const path = await toAll('webhookFailing');
+    expect(faultsOf(await platform.put(path, { event: 'smsdlr' }))).toEqual(['event conflict']);
+    // A client may send back what it has fetched.
+    const fetched = (await platform.get(path)).json<object>();
+    expect((await platform.put(path, fetched)).status).toBe(200);
+    expect((await customer.put(own, { accounts: null })).status).toBe(200);
+  });
 });

@@ -141,7 +141,7 @@ it('replaces the functions of an earlier version, and keeps who may call them', 
   const present = await functions();
   expect(present).toHaveLength(3);
   await database.query(
-    `CREATE OR REPLACE FUNCTION ${define} RETURNS uuid LANGUAGE sql SECURITY DEFINER AS 'SELECT NULL::uuid'`,
+    `CREATE OR REPLACE FUNCTION ${define} RETURNS json LANGUAGE sql SECURITY DEFINER AS 'SELECT NULL::json'`,
   );
   expect(await functions()).not.toEqual(present);
   await migrate(readConfig({ DATABASE_URL: database.url }), schemas);

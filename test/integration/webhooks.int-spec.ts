@@ -45,6 +45,7 @@ const content = (fields: Partial<WebhookContent> = {}): WebhookContent => ({
   maxPerSecond: null,
   maxConcurrent: null,
   ordered: false,
+  accounts: null,
   ...fields,
 });
 

@@ -1720,6 +1720,12 @@ export interface components {
         /** @description `null` counts as absent. */
         CreateWebhook: {
             /**
+             * @description With `all`, a subscription to notices gets those about the subscriptions of every account. Only operators can set it, at account level. Must be one of all.
+             * @example all
+             * @enum {string}
+             */
+            accounts?: "all";
+            /**
              * @description Whether notifications are sent; by default, true.
              * @example true
              */
@@ -2747,7 +2753,7 @@ export interface components {
              */
             test?: boolean;
             /**
-             * @description The event's data, byte for byte as it was reported. In a notice about another subscription: its `webhookId`, `name`, `event` and `targetUrl` (without user information), `failingSince`, and `disablesAt` (`webhookFailing`) or `reason` (`webhookDisabled`).
+             * @description The event's data, byte for byte as it was reported. In a notice about another subscription: its `webhookId`, `accountId`, `name`, `event` and `targetUrl` (without user information), `failingSince`, and `disablesAt` (`webhookFailing`) or `reason` (`webhookDisabled`).
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -3494,6 +3500,12 @@ export interface components {
         };
         UpdateWebhook: {
             /**
+             * @description With `all`, a subscription to notices gets those about the subscriptions of every account. Only operators can set it, at account level. Must be one of all. `null` clears it.
+             * @example all
+             * @enum {string}
+             */
+            accounts?: "all";
+            /**
              * @description Whether notifications are sent; by default, true.
              * @example true
              */
@@ -3909,6 +3921,12 @@ export interface components {
              * @example true
              */
             ordered?: boolean;
+            /**
+             * @description `all` if it gets notices about the subscriptions of every account.
+             * @example all
+             * @enum {string}
+             */
+            accounts?: "all";
             /**
              * @description How notifications are signed; absent for `hmac-sha256`.
              * @example ed25519

@@ -51,6 +51,12 @@ const FIELDS: Record<Exclude<keyof Schemas['UpdateWebhook'], 'headers'>, FieldOp
     does: 'send one at a time, in the order of acceptance',
     unset: 'send in parallel, in any order',
   },
+  accounts: {
+    value: '<accounts>',
+    does: 'all: notices about the subscriptions of every account, for operators',
+    choices: ['all'],
+    clear: CLEAR,
+  },
   signature: { value: '<method>', does: 'how notifications are signed', choices: SIGNATURES },
   enabled: { does: 'send notifications', unset: 'send no notifications' },
 };

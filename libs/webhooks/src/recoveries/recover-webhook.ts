@@ -12,20 +12,20 @@ const assigned = (values: Parameters<typeof assignedWhere>[1][string]) =>
 /**
  * Recovers a subscription for a running recovery that has not reached it yet: closes its circuit or enables it, starts
  * replays of what it lost, records that for the operator who asked, and tells the account's other subscriptions. Returns a
- * row, which names the event that tells of it; none if the recovery has reached it or another worker is at it. A worker
+ * row, which names the events that tell of it; none if the recovery has reached it or another worker is at it. A worker
  * calls this function because it may neither record for a user nor start replays, and cannot recover others with it.
  *
  * The subscription is looked at again once it is locked, because its customer may have changed it.
  */
 export const RECOVER_WEBHOOK = `
 CREATE OR REPLACE FUNCTION recover_webhook(recovery uuid, webhook bigint, lost integer, unseen integer)
-RETURNS SETOF uuid LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+RETURNS SETOF json LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   job recoveries;
   subject webhooks;
   effect text;
   is_closed boolean;
-  told_by uuid;
+  told_by json;
 BEGIN
   SELECT * INTO job FROM recoveries
   WHERE id = recovery AND visited_at IS NULL AND after < webhook FOR UPDATE SKIP LOCKED;

@@ -21,7 +21,7 @@ import {
 type SubscriptionRow = Omit<MissingSubscription, 'filter'> & { filter: string | null };
 
 export const FIND_SUBSCRIPTION = statement<{ webhookId: string }, SubscriptionRow>(`
-SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource, filter,
+SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource, filter, accounts,
   created_at AS "createdAt"
 FROM webhooks WHERE id = @webhookId AND deleted_at IS NULL`);
 

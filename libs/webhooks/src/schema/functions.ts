@@ -1,3 +1,4 @@
+import { OPERATORS } from '#libs/identity';
 import type { Config } from '#libs/runtime';
 import { fromMatching } from '../event-kinds/domain/matching.js';
 import { MAX_ADDED } from '../deliveries/domain/delivery.js';
@@ -124,9 +125,22 @@ $$;
 `;
 
 /**
- * Tells an account's other subscriptions that one is failing, was disabled or has recovered: stores an event
- * with a delivery for each subscription that matches it. Returns the event; null if no subscription matches. A worker
- * calls this function because it may not insert events, and cannot create other events with it.
+ * The subscriptions `w` of operators to notices of all accounts, as FROM and WHERE. An account that is locked, or no longer
+ * an operator's, is told nothing of others.
+ * @param event the name of a row with the columns account_id and event
+ */
+const fromOperators = (
+  event: string,
+): string => `FROM webhooks w JOIN users u ON u.id = w.account_id
+      WHERE w.accounts = 'all' AND w.account_id <> ${event}.account_id AND w.event = ${event}.event
+        AND w.enabled AND w.deleted_at IS NULL AND u.status = 'active'
+        AND u.role IN (${OPERATORS.map((role) => `'${role}'`).join(', ')})`;
+
+/**
+ * Tells an account's other subscriptions that one is failing, was disabled or has recovered, and those of operators to
+ * notices of all accounts: stores an event for each account that listens, with a delivery for each subscription. So
+ * no account sees that another was told. Returns the events, `[{id, accountId}]`; null if no subscription matches. A
+ * worker calls this function because it may not insert events, and cannot create other events with it.
  *
  * Only workers judge data. So a subscription with a filter gets no delivery here, but a replay of missed events that
  * consists of the notice. Such a replay has an `event`, as no other replay of missed events has.
@@ -136,9 +150,9 @@ $$;
  */
 const NOTICES = `
 CREATE OR REPLACE FUNCTION tell_of_webhook(about bigint, kind text, since timestamptz, disables_at timestamptz)
-RETURNS uuid LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+RETURNS json LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
-  told_by uuid;
+  told_by json;
 BEGIN
   WITH subject AS (
     SELECT * FROM webhooks
@@ -148,17 +162,21 @@ BEGIN
     SELECT account_id, application_id, kind AS event, 'all' AS resource FROM subject
   ),
   listening AS MATERIALIZED (
-    SELECT w.id, w.generation, w.filter IS NOT NULL AS is_filtered FROM told t CROSS JOIN LATERAL (
+    SELECT w.id, w.account_id, w.generation, w.filter IS NOT NULL AS is_filtered FROM told t CROSS JOIN LATERAL (
       SELECT w.* ${fromMatching('t')}
+      UNION ALL
+      SELECT w.* ${fromOperators('t')}
     ) w
     WHERE w.id <> about
   ),
   notice AS (
     INSERT INTO events (id, account_id, application_id, event, resource, occurred_at, created_at,
       unmatched, data)
-    SELECT new_uuid(now(), 1), account_id, application_id, kind, 'all', now(), now(),
-      NOT EXISTS (SELECT FROM listening WHERE NOT is_filtered), json_strip_nulls(json_build_object(
+    SELECT new_uuid(now(), row_number() OVER ()), listener,
+      CASE listener WHEN account_id THEN application_id END, kind, 'all', now(), now(),
+      is_unmatched, json_strip_nulls(json_build_object(
         'webhookId', id::text,
+        'accountId', account_id::text,
         'name', name,
         'event', event,
         'targetUrl', regexp_replace(target_url, '//[^/?#]*@', '//'),
@@ -166,20 +184,22 @@ BEGIN
         'disablesAt', to_char(disables_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
         'reason', CASE kind WHEN 'webhookDisabled' THEN disabled_reason END
       ))::text
-    FROM subject WHERE EXISTS (SELECT FROM listening)
+    FROM subject CROSS JOIN (
+      SELECT account_id AS listener, bool_and(is_filtered) AS is_unmatched FROM listening GROUP BY account_id
+    ) l
     RETURNING id, account_id
   ),
   made AS (
     INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
       next_attempt_at, created_at)
-    SELECT new_uuid(now(), 1 + row_number() OVER ()), n.id, l.id, n.account_id, kind, l.generation,
-      now(), now()
-    FROM notice n CROSS JOIN listening l WHERE NOT l.is_filtered
+    SELECT new_uuid(now(), (SELECT count(*) FROM notice) + row_number() OVER ()), n.id, l.id, n.account_id, kind,
+      l.generation, now(), now()
+    FROM notice n JOIN listening l USING (account_id) WHERE NOT l.is_filtered
   ),
   replay AS (
     INSERT INTO replays (id, webhook_id, account_id, event, since, until, states, missed, total)
     SELECT new_uuid(now(), row_number() OVER ()), l.id, n.account_id, kind, ms.at, ms.at + interval '1 ms', '{}', true, 0
-    FROM notice n CROSS JOIN listening l CROSS JOIN (SELECT date_trunc('milliseconds', now()) AS at) ms
+    FROM notice n JOIN listening l USING (account_id) CROSS JOIN (SELECT date_trunc('milliseconds', now()) AS at) ms
     WHERE l.is_filtered
     RETURNING id, webhook_id, account_id, replays.since
   ),
@@ -187,7 +207,7 @@ BEGIN
     INSERT INTO replay_parts (replay_id, account_id, webhook_id, generation, after)
     SELECT r.id, r.account_id, l.id, l.generation, least_uuid(r.since) FROM replay r JOIN listening l ON l.id = r.webhook_id
   )
-  SELECT id INTO told_by FROM notice;
+  SELECT json_agg(json_build_object('id', id, 'accountId', account_id::text)) INTO told_by FROM notice;
   RETURN told_by;
 END
 $$;

@@ -172,4 +172,16 @@ WHERE state = 'running' AND NOT EXISTS (SELECT FROM replay_parts WHERE replay_id
 
   /** No statement used it, and without it PostgreSQL sets the flag by a HOT update. */
   migrationOf('NoIndexOfBacklogs1764370000022', 'DROP INDEX webhooks_backlog_idx'),
+
+  /**
+   * accounts: 'all' for an operator's subscription to notices about the subscriptions of every account. `migrate` then
+   * creates the functions, whose results now name the accounts that were told.
+   */
+  migrationOf(
+    'NoticesOfAll1764400000023',
+    `ALTER TABLE webhooks ADD COLUMN accounts text CONSTRAINT webhooks_accounts_check CHECK (accounts = 'all');
+  CREATE INDEX webhooks_accounts_idx ON webhooks (event) WHERE accounts IS NOT NULL AND deleted_at IS NULL;
+  DROP FUNCTION IF EXISTS tell_of_webhook(bigint, text, timestamptz, timestamptz);
+  DROP FUNCTION IF EXISTS recover_webhook(uuid, bigint, integer, integer)`,
+  ),
 ];

@@ -48,6 +48,7 @@ export const WebhookSchema = new EntitySchema<Webhook>({
     maxPerSecond: { name: 'max_per_second', type: 'integer', nullable: true },
     maxConcurrent: { name: 'max_concurrent', type: 'integer', nullable: true },
     ordered: { type: 'boolean', default: false },
+    accounts: { type: 'text', nullable: true },
     pacedUntil: { name: 'paced_until', type: 'timestamptz', nullable: true },
     inFlight: { name: 'in_flight', type: 'jsonb', nullable: true },
     paceWaits: { name: 'pace_waits', type: 'boolean', default: false },

@@ -5,7 +5,7 @@ import type { RecentActivity } from './recent-activity.js';
 import { SIGNATURES } from './domain/signing-key.js';
 import type { DisabledReason } from './domain/subscription-life.js';
 import type { PaceNow, TargetHealth, Webhook } from './domain/webhook.js';
-import { FAILING_DAYS } from '../event-kinds/domain/event-kinds.js';
+import { ALL_ACCOUNTS, FAILING_DAYS } from '../event-kinds/domain/event-kinds.js';
 import { eventKind } from '../event-kinds/choices.schema.js';
 import { HeadersSchema, RetryPolicySchema, shownHeaders } from './webhook-validators.js';
 
@@ -154,6 +154,11 @@ export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
       ),
     ),
     ({ ordered }) => ordered || undefined,
+  ),
+  accounts: optional(
+    schema.choice('`all` if it gets notices about the subscriptions of every account.', [
+      ALL_ACCOUNTS,
+    ]),
   ),
   signature: computed(
     optional(

@@ -1,8 +1,10 @@
 import type { ReactNode } from 'react';
+import { useCustomer } from '../../app/account.js';
 import { faultAt } from '../../app/faults.js';
+import { useUser } from '../../app/session.js';
 import { CheckField, Field } from '../../components/field.js';
 import { Folded, FormGroup } from '../../components/form.js';
-import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
+import { EVENT_KINDS, isNotice } from '../subscriptions/event-kinds.js';
 import { FilterField } from './filter-field.js';
 import { filterText } from './filter-rows.js';
 import { ResourceChoices } from './resource-choices.js';
@@ -33,6 +35,7 @@ export function SubscriptionFields({
   /** What the filter matches. */
   preview?: ReactNode;
 }) {
+  const isOperator = useUser().role === 'platform' && useCustomer() === undefined;
   const faultOf = (name: string) => faultAt(faults, name);
   const isWrong = (...names: string[]) => names.some((name) => faultOf(name) !== undefined);
   const textOf = (name: keyof SubscriptionValues) => ({
@@ -54,6 +57,15 @@ export function SubscriptionFields({
             ))}
           </select>
         </Field>
+        {(values.accounts !== '' || (isOperator && isNotice(values.event))) && (
+          <CheckField
+            label={LABELS.accounts}
+            hint="You are told of the subscriptions of every account, not only of your own."
+            error={faultOf('accounts')}
+            isTicked={values.accounts !== ''}
+            onChange={(isTicked) => onChange({ accounts: isTicked ? 'all' : '' })}
+          />
+        )}
         <ResourceChoices
           label={LABELS.resource}
           value={values.resource}

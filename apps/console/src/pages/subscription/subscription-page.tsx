@@ -98,7 +98,7 @@ function ShownPage({ shown }: { shown: Shown }) {
         {filter !== NO_FILTER && <span>{filter}</span>}
         {pace !== NO_PACE && <span>{pace}</span>}
         {applicationId === undefined ? (
-          <span>whole account</span>
+          <span>{webhook.accounts === undefined ? 'whole account' : 'all accounts'}</span>
         ) : (
           <Link href={inAccount(`/applications/${applicationId}`)}>
             <ApplicationName id={applicationId} customer={customer} />

@@ -23,7 +23,14 @@ describe('the form of a subscription', () => {
     };
     const text = '{"payload":{"n": 12345678901234567890},"event":"smsdlr"}';
     expect(subscriptionValues(webhook as never, text)).toEqual({
-      ...{ name: '', event: 'smsdlr', resource: 'sms', filter: '', targetUrl: TARGET },
+      ...{
+        name: '',
+        event: 'smsdlr',
+        accounts: '',
+        resource: 'sms',
+        filter: '',
+        targetUrl: TARGET,
+      },
       ...{ headers: 'X-A: ***\nX-B: ***', payload: '{"n": 12345678901234567890}' },
       ...{ schedule: 'none', timeoutMs: '5000', signature: 'hmac-sha256' },
       ...{ maxPerSecond: '10', maxConcurrent: '', ordered: 'true' },
@@ -48,6 +55,14 @@ describe('the form of a subscription', () => {
       '{"name":null,"headers":null,"payload":null,"retry":null}',
     );
     expect(bodyOf({ ...STORED, targetUrl: '' }, STORED)).toBe('{"targetUrl":""}');
+  });
+
+  it('sets and clears the notices of all accounts', () => {
+    const webhook = { event: 'webhookFailing', resource: 'all', targetUrl: TARGET };
+    const own = subscriptionValues(webhook as never, '{}');
+    const all = subscriptionValues({ ...webhook, accounts: 'all' } as never, '{}');
+    expect(bodyOf(all, own)).toBe('{"accounts":"all"}');
+    expect(bodyOf(own, all)).toBe('{"accounts":null}');
   });
 
   it('reads headers and retries', () => {

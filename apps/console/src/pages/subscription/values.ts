@@ -9,6 +9,7 @@ export type SubscriptionValues = Record<keyof typeof SUBSCRIPTION_LABELS, string
 export const SUBSCRIPTION_LABELS = {
   name: 'Name',
   event: 'Event',
+  accounts: 'Of all accounts',
   resource: 'Resources',
   filter: 'Filter',
   targetUrl: 'Target URL',
@@ -38,6 +39,7 @@ export const SIGNATURES: Readonly<Record<string, string>> = {
 export const NEW_SUBSCRIPTION: SubscriptionValues = {
   name: '',
   event: 'cdrCreated',
+  accounts: '',
   resource: 'all',
   filter: '',
   targetUrl: '',
@@ -66,6 +68,7 @@ export function subscriptionValues(webhook: Schemas['Webhook'], text: string): S
   return {
     name,
     event,
+    accounts: webhook.accounts ?? '',
     resource,
     filter: valueOf(rowsOfFilter(members.get('filter') ?? '{}')),
     targetUrl,
@@ -105,6 +108,9 @@ export function bodyOf(values: SubscriptionValues, base?: SubscriptionValues): s
     if (!isChanged(name)) continue;
     const isCleared = name === 'name' && values.name === '';
     members.push([name, isCleared ? 'null' : JSON.stringify(values[name])]);
+  }
+  if (isChanged('accounts')) {
+    members.push(['accounts', values.accounts === '' ? 'null' : JSON.stringify(values.accounts)]);
   }
   if (isChanged('filter')) members.push(['filter', filterOf(rowsOf(values.filter)) ?? 'null']);
   if (isChanged('headers')) {

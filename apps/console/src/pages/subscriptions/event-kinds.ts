@@ -10,4 +10,11 @@ export const EVENT_KINDS: Record<Schemas['EventKind'], string> = {
   webhookRecovered: 'another subscription works again (for all resources)',
 };
 
+const NOTICES: readonly string[] = ['webhookFailing', 'webhookDisabled', 'webhookRecovered'];
+
+/** Whether events of the kind are about subscriptions. */
+export function isNotice(kind: string): boolean {
+  return NOTICES.includes(kind);
+}
+
 export const RESOURCES = ['call', 'sms', 'transcription'] as const;

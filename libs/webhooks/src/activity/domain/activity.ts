@@ -7,6 +7,12 @@ export type Change =
   | { kind: 'attempt'; id: string; number: number }
   | { kind: 'webhook'; id: string };
 
+/** An event that tells an account of the change of a subscription. */
+export interface Notice {
+  id: string;
+  accountId: string;
+}
+
 /** Reports changes to the listeners of an account. */
 export abstract class Activity {
   /** Returns at once and never throws. Call it after the commit: a listener reads what was committed. */

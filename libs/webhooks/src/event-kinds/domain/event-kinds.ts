@@ -49,6 +49,9 @@ export function refuseNarrowNotice(
   refuse(blamed, { code: 'conflict', says });
 }
 
+/** The value of `accounts` of a subscription that gets notices about the subscriptions of every account. */
+export const ALL_ACCOUNTS = 'all';
+
 /** No list that somebody means is longer, whatever it repeats, in characters. */
 const MAX_RESOURCES = 10_000;
 

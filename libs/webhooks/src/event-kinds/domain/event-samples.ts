@@ -116,9 +116,10 @@ function ratedCallRecord(call: SampledCall): SampleData {
 }
 
 /** As `tell_of_webhook()` writes it (schema/functions.ts). */
-function noticed({ start }: SampledCall): SampleData {
+function noticed({ accountId, start }: SampledCall): SampleData {
   return {
     webhookId: '4711',
+    accountId,
     name: 'Billing',
     event: 'cdrCreated',
     targetUrl: 'https://hooks.example.com/switchhook',

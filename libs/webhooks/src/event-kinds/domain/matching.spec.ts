@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Filter } from './filter.js';
 import { atOnce } from '#libs/kernel';
-import { isMissedBy, mismatchOf, unmatchedReasons } from './matching.js';
+import { isMissedBy, isToldOf, mismatchOf, unmatchedReasons } from './matching.js';
 
 const event = {
   event: 'cdrCreated',
@@ -68,8 +68,28 @@ it.each([
 });
 
 it('misses no event that the filter of the subscription excludes', () => {
-  const missing = { ...matching, id: '1', accountId: '2', applicationId: null };
+  const missing = {
+    ...matching,
+    ...{ id: '1', accountId: '2', accounts: null, applicationId: null },
+  };
   const accepted = { ...event, test: false };
   expect(atOnce(isMissedBy({ ...missing, filter: asLong }, accepted))).toBe(true);
   expect(atOnce(isMissedBy({ ...missing, filter: longer }, accepted))).toBe(false);
 });
+
+it.each([
+  [true, 'its own account', { webhookId: '5', accountId: '2' }, null],
+  [true, 'its own account', { webhookId: '5', accountId: '2' }, 'all'],
+  [true, 'its own account, named by no account', { webhookId: '5' }, null],
+  [false, 'another account', { webhookId: '5', accountId: '3' }, null],
+  [true, 'another account', { webhookId: '5', accountId: '3' }, 'all'],
+  [false, 'itself', { webhookId: '1', accountId: '2' }, 'all'],
+] as const)(
+  'is told (%s) of a subscription of %s: %o, accounts %s',
+  (isTold, _, data, accounts) => {
+    const webhook = { id: '1', accountId: '2', accounts };
+    const notice = { event: 'webhookFailing', data: JSON.stringify(data) } as const;
+    expect(isToldOf(notice, webhook)).toBe(isTold);
+    expect(isToldOf({ ...notice, event: 'cdrCreated' }, webhook)).toBe(true);
+  },
+);

@@ -1,6 +1,12 @@
 import type { Steps } from '#libs/kernel';
 import { type Filter, Filters } from './filter.js';
-import { ALL_RESOURCES, type EventKind, type EventResource, isNoticeKind } from './event-kinds.js';
+import {
+  ALL_ACCOUNTS,
+  ALL_RESOURCES,
+  type EventKind,
+  type EventResource,
+  isNoticeKind,
+} from './event-kinds.js';
 
 /**
  * Which subscriptions an event is sent to: the one rule, in TypeScript for an event and a subscription, and in SQL for
@@ -36,10 +42,14 @@ interface MatchedSubscription {
 }
 
 /** A subscription that may have missed events of its account. */
-export type MissingSubscription = Omit<MatchedSubscription, 'enabled'> & {
+export type MissingSubscription = Omit<MatchedSubscription, 'enabled'> & ToldSubscription;
+
+/** What decides which notices of its account a subscription gets. */
+interface ToldSubscription {
   id: string;
   accountId: string;
-};
+  accounts: typeof ALL_ACCOUNTS | null;
+}
 
 /** Why an event cannot be sent to a subscription. */
 export type Mismatch =
@@ -66,7 +76,7 @@ export function* mismatchOf(
  * be missed, so that each event is judged here.
  */
 export function* isMissedBy(subscription: MissingSubscription, event: JudgedEvent): Steps<boolean> {
-  return (yield* mismatchOf(event, subscription)) === undefined && !isAbout(subscription.id, event);
+  return (yield* mismatchOf(event, subscription)) === undefined && isToldOf(event, subscription);
 }
 
 /** Whether {@link isMissedBy} needs the data of events. */
@@ -74,10 +84,19 @@ export function isJudgedByData({ event, filter }: MissingSubscription): boolean 
   return filter !== null || isNoticeKind(event);
 }
 
-/** Whether the event is a notice about the subscription itself, which gets only notices about others. */
-export function isAbout(subscriptionId: string, { event, data = '{}' }: JudgedEvent): boolean {
-  if (!isNoticeKind(event)) return false;
-  return (JSON.parse(data) as { webhookId?: string }).webhookId === subscriptionId;
+/**
+ * Whether a subscription to notices may get this one: not about itself, and about another account's subscription only if
+ * it is told of all accounts. True for other events.
+ */
+export function isToldOf(
+  { event, data = '{}' }: Pick<JudgedEvent, 'event' | 'data'>,
+  { id, accountId, accounts }: ToldSubscription,
+): boolean {
+  if (!isNoticeKind(event)) return true;
+  // Notices of version 1.1 name no account: they are about the account's own subscriptions.
+  const about = JSON.parse(data) as { webhookId?: string; accountId?: string };
+  const isOwn = about.accountId === undefined || about.accountId === accountId;
+  return about.webhookId !== id && (isOwn || accounts === ALL_ACCOUNTS);
 }
 
 /** The earliest time of events that a subscription can have missed. */

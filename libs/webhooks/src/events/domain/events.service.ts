@@ -25,7 +25,7 @@ import {
   type Unstored,
 } from './event.js';
 import {
-  isAbout,
+  isToldOf,
   MAX_DAYS_BEFORE,
   type Mismatch,
   mismatchOf,
@@ -182,7 +182,7 @@ export class EventsService {
       event.id,
       audience.map(({ id }) => id),
     );
-    const untold = audience.filter(({ id }) => !told.has(id) && !isAbout(id, event));
+    const untold = audience.filter((one) => !told.has(one.id) && isToldOf(event, one));
     const reasons = await inSlices(event.accountId, unmatchedReasons(event, untold));
     return untold.map(({ id }, index) => ({ webhookId: id, reason: reasons[index]! }));
   }

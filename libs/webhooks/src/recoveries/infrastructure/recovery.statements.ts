@@ -1,4 +1,5 @@
 import { type NoValues, prepared, type RowOf, statement } from '#libs/runtime';
+import type { Notice } from '../../activity/domain/activity.js';
 import { SILENCE } from '../../deliveries/domain/delivery.js';
 import { STEP_MS } from '../../statistics/domain/attempt-history.js';
 import type { Recovery } from '../domain/recovery.js';
@@ -93,7 +94,7 @@ export const NEXT_RECOVERY = prepared<
  */
 export const RECOVER = prepared<
   { id: string; webhookId: string; deliveries: number; missed: number },
-  { toldBy: string | null }
+  { toldBy: Notice[] | null }
 >(
   'recoveries.recover',
   `

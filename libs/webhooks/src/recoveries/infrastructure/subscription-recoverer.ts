@@ -38,8 +38,9 @@ export class SubscriptionRecoverer {
         // Another worker is ahead.
         if (!done) return;
         this.activity.report(accountId, { kind: 'webhook', id: found.id });
-        if (done.toldBy !== null)
-          this.activity.report(accountId, { kind: 'event', id: done.toldBy });
+        for (const notice of done.toldBy ?? []) {
+          this.activity.report(notice.accountId, { kind: 'event', id: notice.id });
+        }
       }
       await run(ADVANCE, { id, after: look.after, isLast: look.isLast });
     }

@@ -17,7 +17,7 @@ export const NotificationSchema = schema.named(
     test: schema.optional(schema.flag('`true` for a test; otherwise absent.', true)),
     data: schema.anyObject(
       "The event's data, byte for byte as it was reported. In a notice about another subscription: its `webhookId`, " +
-        '`name`, `event` and `targetUrl` (without user information), `failingSince`, and `disablesAt` (`webhookFailing`) or ' +
+        '`accountId`, `name`, `event` and `targetUrl` (without user information), `failingSince`, and `disablesAt` (`webhookFailing`) or ' +
         '`reason` (`webhookDisabled`).',
       { callId: '8c1f3a', duration: 33258 },
     ),

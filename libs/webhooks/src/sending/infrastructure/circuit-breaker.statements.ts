@@ -1,5 +1,6 @@
 import { recordBySystem } from '#libs/identity';
 import { CLOCK, CLOCK_TIME, later, prepared } from '#libs/runtime';
+import type { Notice } from '../../activity/domain/activity.js';
 import {
   type Decision,
   type Health,
@@ -64,12 +65,12 @@ interface AppliedDecision {
   done: boolean;
   /** The health before the change. */
   health: HealthColumn;
-  /** The event that notifies other subscriptions of the change; null if none listens. */
-  toldBy: string | null;
+  /** The events that notify other subscriptions of the change; null if none listens. */
+  toldBy: Notice[] | null;
 }
 
 /**
- * Applies decisions, and tells the account's other subscriptions of them in the same statement. Their
+ * Applies decisions, and tells other subscriptions of them in the same statement. Their
  * deliveries are found by scans like any that is due: putting them onto the queue would save half a second.
  * @returns the subscriptions that are enabled and still have the same target
  */
@@ -113,14 +114,14 @@ changed AS (
 ),
 told AS MATERIALIZED (
   SELECT w.id, tell_of_webhook(w.id, w.notice, w.since,
-    CASE WHEN w.open_ms IS NOT NULL THEN ${DISABLES_AT} END) AS event_id
+    CASE WHEN w.open_ms IS NOT NULL THEN ${DISABLES_AT} END) AS events
   FROM changed w WHERE w.notice IS NOT NULL
 ),
 recorded AS (
   ${recordBySystem(SWITCHED_OFF, 'changed WHERE off IS NOT NULL')}
 )
 SELECT w.id, c.id IS NOT NULL AS done, ${HEALTH} AS health,
-  (SELECT event_id FROM told WHERE id = w.id) AS "toldBy"
+  (SELECT events FROM told WHERE id = w.id) AS "toldBy"
 FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.id = w.id
 WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL`,
 );

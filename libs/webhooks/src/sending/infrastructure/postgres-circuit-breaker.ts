@@ -9,7 +9,7 @@ import {
   type Verdicts,
   verdictsOf,
 } from '../../subscriptions/domain/subscription-life.js';
-import { Activity } from '../../activity/domain/activity.js';
+import { Activity, type Notice } from '../../activity/domain/activity.js';
 import { CircuitBreaker, type TargetVerdict } from '../domain/circuit-breaker.js';
 import { DeliveryMetrics } from '../delivery-metrics.js';
 import {
@@ -109,7 +109,7 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
       // It was disabled or deleted, or its target was replaced.
       if (!row) continue;
       const known = knownHealth(row.health, readAt);
-      if (row.done) this.reportChange(each, row.toldBy);
+      if (row.done) this.reportChange(each, row.toldBy ?? []);
       else if (known.stored === each.known.stored) locked.push(each);
       else changed.push({ ...each, known });
     }
@@ -119,7 +119,7 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
 
   private reportChange(
     { webhookId, accountId, known, decision, outcome }: Decided,
-    notice: string | null,
+    notices: readonly Notice[],
   ): void {
     const { change, health } = decision;
     const wasFailing = known.failingMs !== null;
@@ -127,7 +127,9 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
     if (change !== undefined || isFailing !== wasFailing) {
       this.activity.report(accountId, { kind: 'webhook', id: webhookId });
     }
-    if (notice !== null) this.activity.report(accountId, { kind: 'event', id: notice });
+    for (const notice of notices) {
+      this.activity.report(notice.accountId, { kind: 'event', id: notice.id });
+    }
     if (change === undefined) return;
     this.metrics.healthChanged(change, outcome);
     this.log.info({ webhook: webhookId, change }, 'target health changed');

@@ -1,5 +1,11 @@
-import { DomainError, type Problem, type Sealed } from '#libs/kernel';
-import type { EventKind } from '../../event-kinds/domain/event-kinds.js';
+import { isOperator, OPERATORS, type Role } from '#libs/identity/domain';
+import { DomainError, type Problem, refuse, type Sealed } from '#libs/kernel';
+import {
+  type ALL_ACCOUNTS,
+  type EventKind,
+  isNoticeKind,
+  NOTICE_KINDS,
+} from '../../event-kinds/domain/event-kinds.js';
 import type { Filter } from '../../event-kinds/domain/filter.js';
 import type { Signature } from './signing-key.js';
 import {
@@ -28,6 +34,7 @@ export const DEFAULTS = {
   maxPerSecond: null,
   maxConcurrent: null,
   ordered: false,
+  accounts: null,
 } satisfies Partial<Webhook>;
 
 /** The fields that a client sets (specification, section 2.2). The URL includes its user information. */
@@ -124,6 +131,8 @@ export class Webhook implements SealedTarget {
   maxConcurrent!: number | null;
   /** Sends one delivery at a time, in the order of acceptance. */
   ordered!: boolean;
+  /** Gets notices about the subscriptions of every account; null for those of its own account. */
+  accounts!: typeof ALL_ACCOUNTS | null;
   /** Nothing is sent before. */
   pacedUntil!: Date | null;
   /** The ends of the leases of deliveries in flight; null unless the pace counts them. */
@@ -270,6 +279,32 @@ export abstract class PaceLimits {
 export function concurrencyProblem(value: number, max: number): Problem | undefined {
   if (value <= max) return undefined;
   return { code: 'not_allowed', says: `must be at most ${max}, the limit of this installation` };
+}
+
+/**
+ * Refuses a subscription to notices of all accounts that is not an operator's, is to other events, or belongs to an
+ * application: the notices of other accounts are about none of its own.
+ * @param role of the subscription's account
+ * @param blamed the field that does not go with the other
+ * @throws ValidationError
+ */
+export function refuseNoticesOfAll(
+  { event, accounts, applicationId }: Pick<Webhook, 'event' | 'accounts' | 'applicationId'>,
+  role: Role,
+  blamed: 'event' | 'accounts',
+): void {
+  if (accounts === null) return;
+  if (!isOperator(role)) {
+    const says = `is only for users with the role ${OPERATORS.join(' or ')}`;
+    refuse('accounts', { code: 'not_allowed', says });
+  }
+  if (applicationId !== null) {
+    refuse('accounts', { code: 'not_allowed', says: 'is only for subscriptions at account level' });
+  }
+  if (!isNoticeKind(event)) {
+    const says = `conflicts: only a subscription to ${NOTICE_KINDS.join(', ')} can have accounts`;
+    refuse(blamed, { code: 'conflict', says });
+  }
 }
 
 /** Limit at account level, and for each application (specification, section 8). */

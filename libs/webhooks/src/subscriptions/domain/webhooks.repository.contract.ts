@@ -34,6 +34,7 @@ export function webhooksRepositoryContract(underTest: WebhooksUnderTest): void {
     maxPerSecond: 10,
     maxConcurrent: 2,
     ordered: true,
+    accounts: 'all',
     ...key('whsec_first'),
     ...fields,
   });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Role } from '#libs/identity/domain';
 import { NotFoundError, PreconditionFailedError, ValidationError } from '#libs/kernel';
 import { MAX_WEBHOOKS, type WebhookChanges, WebhookLimitReachedError } from './webhook.js';
 import { aContent, webhooksOnFakes } from './webhooks.fake.js';
@@ -23,6 +24,8 @@ const anApplication = () =>
   fakes.applications.create(ACCOUNT, { name: 'app', voiceUrl: 'http://voice.example/' });
 const update = (id: string, changes: WebhookChanges, check = anyVersion) =>
   webhooks.update({ accountId: ACCOUNT, id }, changes, check);
+const updateAs = (role: Role, id: string, changes: WebhookChanges) =>
+  webhooks.update({ accountId: ACCOUNT, id }, changes, anyVersion, role);
 /** The actions and fields that were recorded since a subscription was created. */
 const recorded = () => {
   const created = fakes.audit.entries.findIndex(({ action }) => action === 'webhook.create');
@@ -63,6 +66,30 @@ describe('a new subscription', () => {
     const creation = aWebhook(fields);
     await expect(creation).rejects.toThrow(ValidationError);
     await expect(creation).rejects.toThrow(says);
+    expect(fakes.repository.all).toEqual([]);
+  });
+
+  it("gets the notices of all accounts only if it is an operator's", async () => {
+    const level = { accountId: ACCOUNT };
+    const content = aContent({ event: 'webhookFailing', accounts: 'all' });
+    await expect(webhooks.create(level, content, 'account')).rejects.toThrow(
+      'accounts is only for users with the role platform.',
+    );
+    const id = await webhooks.create(level, content, 'platform');
+    expect(await webhooks.get(ACCOUNT, id)).toMatchObject({ accounts: 'all' });
+  });
+
+  it('gets the notices of all accounts only if it is to notices, at account level', async () => {
+    const level = { accountId: ACCOUNT };
+    const ofApplication = { ...level, applicationId: await anApplication() };
+    const content = aContent({ event: 'webhookFailing', accounts: 'all' });
+    await expect(webhooks.create(ofApplication, content, 'platform')).rejects.toThrow(
+      'accounts is only for subscriptions at account level.',
+    );
+    const event = 'cdrCreated';
+    await expect(webhooks.create(level, { ...content, event }, 'platform')).rejects.toThrow(
+      'accounts conflicts: only a subscription to webhookFailing, webhookDisabled, webhookRecovered can have accounts.',
+    );
     expect(fakes.repository.all).toEqual([]);
   });
 
@@ -121,6 +148,20 @@ describe('an update', () => {
       ...{ version: 2, generation: 2, cancelling: true },
     });
     expect(recorded()).toEqual([['webhook.update', ['name', 'enabled']]]);
+  });
+
+  it('sets the accounts of notices only for operators, and keeps them with their kinds', async () => {
+    const id = await aWebhook({ event: 'webhookFailing' });
+    await expect(updateAs('account', id, { accounts: 'all' })).rejects.toThrow('accounts is only');
+    await updateAs('platform', id, { accounts: 'all' });
+    await expect(updateAs('platform', id, { event: 'cdrCreated' })).rejects.toThrow(
+      'event conflicts: only a subscription to webhookFailing',
+    );
+    await updateAs('platform', id, { event: 'webhookDisabled' });
+    await update(id, { paused: true });
+    expect(await webhooks.get(ACCOUNT, id)).toMatchObject({ accounts: 'all', paused: true });
+    await updateAs('platform', id, { event: 'cdrCreated', accounts: null });
+    expect(await webhooks.get(ACCOUNT, id)).toMatchObject({ accounts: null, event: 'cdrCreated' });
   });
 
   it('writes and records nothing if no value changes', async () => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApplicationsService } from '#libs/applications/domain';
+import type { Role } from '#libs/identity/domain';
 import {
   type AuditEntry,
   AuditTrail,
@@ -26,6 +27,7 @@ import {
   MAX_WEBHOOKS,
   PaceLimits,
   concurrencyProblem,
+  refuseNoticesOfAll,
   type Webhook,
   type WebhookChanges,
   type WebhookContent,
@@ -99,15 +101,17 @@ export class WebhooksService {
 
   /**
    * The request's validators have checked the target and the headers.
+   * @param role of the account
    * @returns the id of the new subscription
    * @throws ValidationError, NotFoundError for the application, WebhookLimitReachedError
    */
-  async create(level: WebhookLevel, given: GivenWebhook): Promise<string> {
+  async create(level: WebhookLevel, given: GivenWebhook, role: Role = 'account'): Promise<string> {
     const content: WebhookContent = { ...DEFAULTS, ...given };
     const { targetUrl, headers, signature, ...others } = content;
     refuseTwoAuthorizations(targetUrl, headers, 'headers');
     refuseNarrowNotice(content, 'resource');
     const { accountId, applicationId } = level;
+    refuseNoticesOfAll({ ...content, applicationId: applicationId ?? null }, role, 'accounts');
     const webhook = {
       ...others,
       filterId: content.filter?.id ?? null,
@@ -129,10 +133,16 @@ export class WebhooksService {
   /**
    * Applies the changes; writes nothing if no value differs. A different signature algorithm creates
    * a new key, and the old key keeps signing beside it for 24 h.
+   * @param role of the account
    * @returns its version then
    * @throws NotFoundError, PreconditionFailedError, ValidationError
    */
-  async update(key: WebhookKey, changes: WebhookChanges, check: VersionCheck): Promise<number> {
+  async update(
+    key: WebhookKey,
+    changes: WebhookChanges,
+    check: VersionCheck,
+    role: Role = 'account',
+  ): Promise<number> {
     const { version, isChanged } = await this.transactions.run(async () => {
       const webhook = await this.find(key, { lock: true });
       const { targetUrl, headers, signature } = changes;
@@ -154,6 +164,14 @@ export class WebhooksService {
         { event: changes.event ?? webhook.event, resource: changes.resource ?? webhook.resource },
         changes.resource === undefined ? 'event' : 'resource',
       );
+      const { event = webhook.event, accounts = webhook.accounts } = changes;
+      if (changes.event !== undefined || changes.accounts !== undefined) {
+        refuseNoticesOfAll(
+          { event, accounts, applicationId: webhook.applicationId },
+          role,
+          changes.accounts === undefined ? 'event' : 'accounts',
+        );
+      }
       const revision = webhook.revisedBy(changes, this.secrets);
       // The present value is always accepted, even if the limit has since been lowered.
       const { maxConcurrent } = revision;

@@ -2,6 +2,7 @@ import { Field, flag, integer, label, oneOf, string, wholeNumber } from '#libs/k
 import { OutboundPolicy } from '#libs/outbound';
 import type { Config } from '#libs/runtime';
 import {
+  ALL_ACCOUNTS,
   ALL_RESOURCES,
   EVENT_KINDS,
   type EventKind,
@@ -173,6 +174,15 @@ export class UpdateWebhookDto {
     example: true,
   })
   ordered?: boolean;
+
+  @Field(oneOf([ALL_ACCOUNTS]), {
+    clearsTo: DEFAULTS.accounts,
+    about:
+      'With `all`, a subscription to notices gets those about the subscriptions of every account. Only operators can set it, ' +
+      'at account level.',
+    example: ALL_ACCOUNTS,
+  })
+  accounts?: typeof ALL_ACCOUNTS | null;
 }
 
 /** `POST /v1/webhooks` */

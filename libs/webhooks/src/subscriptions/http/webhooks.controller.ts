@@ -124,20 +124,20 @@ export class WebhooksController {
   @Post()
   @HttpCode(200)
   async create(
-    @CurrentUser() { userId: accountId }: Principal,
+    @CurrentUser() { userId: accountId, role }: Principal,
     @Param('applicationId') applicationId: ApplicationId,
     @JsonBody(CreateWebhookDto) body: CreateWebhookDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
     const level = { accountId, applicationId };
-    const create = () => this.webhooks.create(level, body);
+    const create = () => this.webhooks.create(level, body, role);
     return once(async () => href('webhooks', await create()), { hasVersion: true });
   }
 
   @Put(':id')
   async update(
-    @CurrentUser() { userId: accountId }: Principal,
+    @CurrentUser() { userId: accountId, role }: Principal,
     @Param('applicationId') applicationId: ApplicationId,
     @Param('id') id: string,
     @JsonBody(UpdateWebhookDto) body: UpdateWebhookDto,
@@ -145,7 +145,7 @@ export class WebhooksController {
     @Href() href: HrefBuilder,
   ): Promise<Answer> {
     const place = { accountId, applicationId, id };
-    const version = await this.webhooks.update(place, body, check);
+    const version = await this.webhooks.update(place, body, check, role);
     return answer({ href: href('webhooks', id) }, { version });
   }
 

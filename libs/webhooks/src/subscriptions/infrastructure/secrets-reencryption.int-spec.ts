@@ -29,6 +29,7 @@ const content: WebhookContent = {
   maxPerSecond: null,
   maxConcurrent: null,
   ordered: false,
+  accounts: null,
 };
 const anyVersion = (): void => undefined;
 
