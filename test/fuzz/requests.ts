@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { type DescribedOperation, type JsonSchema, placesOf } from '../support/described-api.js';
 import { mutatedBodies, type SentBody, sent } from './mutations.js';
 import type { Rules } from './rules.js';
-import { CHARACTER, valuesOf } from './schema-values.js';
+import { CHARACTER, standInOf, valuesOf } from './schema-values.js';
+import { bodiesOf, REFERENCES } from '../support/belongings.js';
 
 /** A request to an operation. `{place}` in a path stands for the id of a resource. */
 export interface FuzzRequest {
@@ -31,8 +32,7 @@ export function requestsTo(
 
 function requestsOf(operation: DescribedOperation, rules: Rules): fc.Arbitrary<FuzzRequest> {
   const { method } = operation;
-  const schema = rules.api.bodyOf(operation)?.schema;
-  const bodies = schema && valuesOf(schema, rules);
+  const bodies = bodiesTo(operation, rules);
   const parts = {
     operation: fc.constant(named(operation)),
     asHead: rules.api.isEndless(operation)
@@ -45,6 +45,23 @@ function requestsOf(operation: DescribedOperation, rules: Rules): fc.Arbitrary<F
     ...(bodies && { body: fc.oneof(bodies.map(sent), mutatedBodies(bodies)) }),
   };
   return fc.record(parts, { noNullPrototype: true });
+}
+
+const STAND_INS = new Map(Object.values(REFERENCES).map((place) => [place, standInOf(place)]));
+
+/**
+ * Valid bodies: a quarter of them the description's examples, because few random values obey the rules between members and
+ * those of a filter, which the schema does not express.
+ */
+function bodiesTo(operation: DescribedOperation, rules: Rules): fc.Arbitrary<unknown> | undefined {
+  const schema = rules.api.bodyOf(operation)?.schema;
+  if (!schema) return undefined;
+  const values = { weight: 3, arbitrary: valuesOf(schema, rules) };
+  const examples = bodiesOf(rules.api, operation, { ids: STAND_INS });
+  const given = examples.filter((example) => example !== undefined);
+  return given.length === 0
+    ? values.arbitrary
+    : fc.oneof(values, { weight: 1, arbitrary: fc.constantFrom(...given) });
 }
 
 /** fast-check's reports show an operation by its name only. */
