@@ -3,7 +3,7 @@ import { entityTag } from './entity-tag.js';
 import { hrefBuilder } from './request.js';
 import type { View } from './view.js';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * What a handler returns if its answer has more than a body. The HTTP adapter sends it, as it sends Nest's
@@ -65,13 +65,25 @@ function setHead(response: Response, { version, location }: Head): void {
 
 /** Answers with complete JSON text. */
 export function answerJson(response: Response, text: string | Buffer, status = 200): void {
-  response.statusCode = status;
-  startJson(response);
+  answerText(response, text, { status, type: JSON_TYPE });
+}
+
+/** Answers with complete text. */
+export function answerText(
+  response: Response,
+  text: string | Buffer,
+  { status = 200, type }: { status?: number; type: string },
+): void {
+  startAnswer(response, { status, type });
   response.setHeader('Content-Length', Buffer.byteLength(text));
   response.end(text);
 }
 
-/** Begins an answer of JSON text. */
-export function startJson(response: Response): void {
-  response.setHeader('Content-Type', JSON_TYPE);
+/** Begins an answer of text. */
+export function startAnswer(
+  response: Response,
+  { status, type }: { status: number; type: string },
+): void {
+  response.statusCode = status;
+  response.setHeader('Content-Type', type);
 }

@@ -52,11 +52,16 @@ export function exportContent({
   const columns = columnsOf(row);
   const cells = columns.map((path) => cellOf(memberOf(example, path)));
   return {
-    'application/x-ndjson': { example: `${JSON.stringify(example)}\n` },
+    ...linesContent({ items: row }),
     'text/csv': {
       example: lineOf(columns.map((path) => path.join('.'))) + lineOf(cells),
     },
   };
+}
+
+/** The description of a list as lines of JSON: see {@link exportContent}. */
+export function linesContent({ items: row = {} }: Schema) {
+  return { 'application/x-ndjson': { example: `${JSON.stringify(exampleOf(row))}\n` } };
 }
 
 /** A JSON text in each line. Line breaks in text as it was sent are white space of JSON, so that blanks replace them. */

@@ -18,7 +18,7 @@ export { JsonBody, LoginBody, validDto } from './json-body.js';
 export { JsonPieces, type ReadBody } from './json-pieces.js';
 export { NoRouteError, UnknownRouteModule } from './known-routes.js';
 export { listAs } from './formatted-list.js';
-export { listed, listedOrExported, shownWithList } from './list-answer.js';
+export { followed, listed, listedOrExported, shownWithList } from './list-answer.js';
 export { bodySchemaOf } from './openapi/body-schema.js';
 export {
   describeRoutes,
@@ -35,6 +35,7 @@ export { given, type Query, QueryOf, readQuery } from './query.js';
 export * as parameter from './query-parameters.js';
 export {
   EXPORTABLE_PAGE,
+  FEED_PAGE,
   NEWEST_PAGE,
   OPTIONAL_PAGE,
   PLUS_AT_START,

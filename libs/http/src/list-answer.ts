@@ -2,18 +2,29 @@ import { stringify } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
-import { type Page, timeOfId } from '#libs/kernel';
-import { Answer, answerJson, startJson } from './answer.js';
+import { MAX_RETURNED_BYTES, type Page, timeOfId } from '#libs/kernel';
+import { Answer, answerText, JSON_TYPE, startAnswer } from './answer.js';
 import { type ExportFormat, exportFormatOf, exportTypeOf } from './export-formats.js';
 import { chunksOf, ListReader, type ReadRows, sizeOf } from './list-reader.js';
-import { hrefBuilder, pathOf } from './request.js';
+import { endOf, hrefBuilder, pathOf } from './request.js';
 import type { View } from './view.js';
 
 /** Longer answers are streamed. */
 const WHOLE_BYTES = 256 << 10;
 
+/** How the texts of rows become a body. */
+interface Layout {
+  type: string;
+  opening: string;
+  between: string;
+  closing: string;
+}
+
+const ARRAY: Layout = { type: JSON_TYPE, opening: '[', between: ',', closing: ']' };
+const LINES: Layout = { type: 'application/x-ndjson', opening: '', between: '', closing: '' };
+
 /**
- * Answers with JSON text that is generated in pieces as the client reads it. A short text is sent whole; of a
+ * Answers with text, by default JSON, that is generated in pieces as the client reads it. A short text is sent whole; of a
  * long one, only the next pieces are in memory.
  */
 export async function answerPieces(
@@ -21,20 +32,20 @@ export async function answerPieces(
   response: Response,
   pieces: AsyncGenerator<string>,
   status = 200,
+  type = JSON_TYPE,
 ): Promise<void> {
   // Until the first byte is sent, a failure can still become an error answer.
   let start = '';
   while (start.length <= WHOLE_BYTES) {
     const piece = await pieces.next();
     if (piece.done === true) {
-      answerJson(response, start, status);
+      answerText(response, start, { status, type });
       return;
     }
     start += piece.value;
     request.inFlight?.hold(start.length);
   }
-  response.statusCode = status;
-  startJson(response);
+  startAnswer(response, { status, type });
   response.write(start);
   start = '';
   request.inFlight?.hold(0);
@@ -130,6 +141,37 @@ export function listedOrExported<Row extends { id: string }>(
   });
 }
 
+/** A part of a list that grows at its end, oldest first. A cursor is the id after which it goes on. */
+interface FollowedPart<Row> {
+  /** The cursor with which it begins. */
+  after: string;
+  /** The cursor to go on with after all of its rows. */
+  end: string;
+  read: ReadRows<Row>;
+}
+
+/**
+ * A page of a list that grows at its end, as an array or, if the request prefers that, as lines. It says in
+ * `Switchhook-Cursor` and `Link` where to go on, even if nothing is there yet, and ends at about 1 MiB.
+ * @param open called once the answer may wait; the signal is the end of the request
+ */
+export function followed<Row extends { id: string }>(
+  limit: number,
+  open: (end: AbortSignal) => Promise<FollowedPart<Row>>,
+  view: View<Row>,
+): Answer {
+  return new Answer(async (request, response) => {
+    response.vary('Accept');
+    const isLines = exportTypeOf(request) === LINES.type;
+    const { read, ...span } = await open(endOf(response));
+    const format = isLines ? exportFormatOf('application/x-ndjson', view) : view;
+    const layout = isLines ? LINES : ARRAY;
+    await answerPage(new ListReader(request, read, format), request, response, {
+      ...{ limit, layout, ...span },
+    });
+  });
+}
+
 function answerList<Row extends { id: string }>(
   list: ListReader<Row>,
   request: Request,
@@ -138,7 +180,7 @@ function answerList<Row extends { id: string }>(
 ): Promise<void> {
   return limit === undefined
     ? answerPieces(request, response, joined(chunksOf(list, { after })))
-    : answerPage(list, request, response, { limit, after });
+    : answerPage(list, request, response, { limit, after, layout: ARRAY });
 }
 
 /** An exported list, and the name of its file. */
@@ -186,11 +228,20 @@ async function* linesOf(
   }
 }
 
+/** A page of a list. */
+interface PageAnswer {
+  limit: number;
+  after: string | undefined;
+  layout: Layout;
+  /** For a list that is followed: where to go on at its end. */
+  end?: string;
+}
+
 async function answerPage<Row extends { id: string }>(
   list: ListReader<Row>,
   request: Request,
   response: Response,
-  { limit, after }: { limit: number; after: string | undefined },
+  { limit, after, layout, end }: PageAnswer,
 ): Promise<void> {
   const ids: string[] = [];
   let texts: string[] = [];
@@ -205,15 +256,24 @@ async function answerPage<Row extends { id: string }>(
     request.inFlight?.hold(texts.length === 0 ? 0 : bytes);
     next = chunk.next;
     if (next !== undefined && chunk.isCutShort) {
-      response.setHeader('Switchhook-Searched-To', timeOfId(next).toISOString());
+      if (end === undefined) {
+        response.setHeader('Switchhook-Searched-To', timeOfId(next).toISOString());
+      }
       break;
     }
+    if (end !== undefined && bytes >= MAX_RETURNED_BYTES) break;
   } while (next !== undefined && ids.length < limit);
-  if (next !== undefined) {
-    response.setHeader('Link', `<${nextAddress(request, next)}>; rel="next"`);
+  const cursor = next ?? end;
+  if (cursor !== undefined) {
+    response.setHeader('Link', `<${nextAddress(request, cursor)}>; rel="next"`);
+    if (end !== undefined) response.setHeader('Switchhook-Cursor', cursor);
   }
-  if (bytes <= WHOLE_BYTES) answerJson(response, `[${texts.join(',')}]`);
-  else await answerPieces(request, response, joined(chunksAmong(list, ids, after)));
+  const { type } = layout;
+  if (bytes <= WHOLE_BYTES) answerText(response, laidOut(texts, layout), { type });
+  else {
+    const pieces = joined(chunksAmong(list, ids, after), layout);
+    await answerPieces(request, response, pieces, 200, type);
+  }
 }
 
 /** The rows of a list with these ids, except rows deleted meanwhile. */
@@ -240,14 +300,23 @@ function compareIds(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-async function* joined(chunks: AsyncGenerator<string[]>): AsyncGenerator<string> {
-  let opening = '[';
+async function* joined(
+  chunks: AsyncGenerator<string[]>,
+  { opening, between, closing }: Layout = ARRAY,
+): AsyncGenerator<string> {
+  let start = opening;
+  let isEmpty = true;
   for await (const texts of chunks) {
     if (texts.length === 0) continue;
-    yield opening + texts.join(',');
-    opening = ',';
+    yield start + texts.join(between);
+    start = between;
+    isEmpty = false;
   }
-  yield opening === '[' ? '[]' : ']';
+  yield isEmpty ? opening + closing : closing;
+}
+
+function laidOut(texts: readonly string[], { opening, between, closing }: Layout): string {
+  return opening + texts.join(between) + closing;
 }
 
 function nextAddress(request: Request, after: string): string {

@@ -8,6 +8,7 @@ export const STATUS_OF: Record<ErrorKind, number> = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
+  gone: 410,
   method_not_allowed: 405,
   conflict: 409,
   unprocessable: 422,
@@ -51,6 +52,7 @@ export function problemOf(
     code: error.code,
     error: error.message,
     ...(error instanceof ValidationError && { errors: error.faults }),
+    ...error.members,
     requestId: request.requestId,
   };
 }

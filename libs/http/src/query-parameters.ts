@@ -138,6 +138,16 @@ export const EXPORTABLE_PAGE = {
   } as QueryParameter<number>,
 };
 
+/** Of a list that is followed from a cursor on. */
+export const FEED_PAGE = {
+  ...NEWEST_PAGE,
+  after: valid(
+    idThat(isUuid),
+    'Returns the events after this cursor: `Switchhook-Cursor` of the last answer, or the id of an event.',
+    schema.uuid(''),
+  ),
+};
+
 /** A time range in which something was created. */
 export const TIMES = {
   since: time(`Only entries created at this time or later. It ${TIME_RULE}.`),

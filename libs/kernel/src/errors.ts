@@ -5,6 +5,7 @@ export type ErrorKind =
   | 'unauthorized'
   | 'forbidden'
   | 'not_found'
+  | 'gone'
   | 'method_not_allowed'
   | 'conflict'
   | 'unprocessable'
@@ -39,16 +40,19 @@ export interface FieldFault {
 export class DomainError extends Error {
   /** Seconds to wait before a retry, if known. */
   readonly retryAfterS?: number;
+  /** What the answer has for programs, besides the code. */
+  readonly members: Readonly<Record<string, string>> | undefined;
 
   /** @param code for programs (contract, section 1), such as `not_found` */
   constructor(
     readonly kind: ErrorKind,
     readonly code: string,
     message: string,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { members?: Readonly<Record<string, string>> },
   ) {
     super(message, options);
     this.name = new.target.name;
+    this.members = options?.members;
   }
 }
 

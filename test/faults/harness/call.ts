@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { type IncomingHttpHeaders, request } from 'node:http';
 
 /** The server and the user. */
 export interface Caller {
@@ -12,14 +12,16 @@ export function ask(
   method: string,
   path: string,
   body?: object,
-): Promise<{ status: number; text: string }> {
+): Promise<{ status: number; text: string; headers: IncomingHttpHeaders }> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', connection: 'close' };
     const asked = request(url + path, { method, headers, auth, agent: false }, (response) => {
       let text = '';
       response.on('error', reject);
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, text, headers: response.headers });
+      });
     });
     asked.on('error', reject);
     asked.end(body && JSON.stringify(body));

@@ -6,6 +6,7 @@ import { freePort } from '#tools/net';
 import { Programs } from '#tools/programs';
 import { ROOT } from '#tools/settings';
 import { ask, call, type Caller } from './call.js';
+import { Follower } from './follower.js';
 import { FrontDoor } from './front-door.js';
 import { Link } from './link.js';
 import { LinkedProcess } from './linked-process.js';
@@ -25,6 +26,8 @@ import { copy, Postgres, RedisStore } from '../../support/stores.js';
 const TIMEOUT_MS = 3_000;
 /** Many attempts in quick succession, so that a temporary fault exhausts no delivery. */
 const SCHEDULE = [300, 600, ...Array<number>(60).fill(1_000)];
+/** Two can differ. */
+const FOLLOWERS = 2;
 /** Makes each request name the process that made it. */
 const WORKER_HEADER = ['--import', join(ROOT, 'test/faults/harness/worker-header.mjs')];
 
@@ -61,6 +64,8 @@ export class Installation {
   readonly targets = new Map<string, { subscription: string; url: URL }>();
   readonly memory: MemoryWatch;
   producer!: Producer;
+  /** Of the feed, from the beginning. */
+  readonly followers: Follower[] = [];
   private readonly ending = new AbortController();
   accountId = '';
 
@@ -292,6 +297,11 @@ export class Installation {
     );
     this.accountId = customer?.id ?? '';
     this.producer = this.producerFor(this.accountId);
+    for (let n = 0; n < FOLLOWERS; n += 1) {
+      const follower = new Follower(this.customer, this.ending.signal);
+      await follower.start();
+      this.followers.push(follower);
+    }
   }
 }
 

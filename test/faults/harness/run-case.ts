@@ -36,6 +36,7 @@ export async function runCase(
       recoveryMs = Math.max(recoveryMs, performance.now() - start);
     }
     await sleep(AFTERMATH_MS);
+    await Promise.all(installation.followers.map((follower) => follower.finish()));
     const outcome = await outcomeOf(faultCase, installation, recoveryMs / 1_000).catch(
       (error: unknown) => outcomeOfNone(faultCase.name, error),
     );

@@ -47,8 +47,8 @@ export class ApiConnection {
   }
 
   /** @throws CommandFailure with the API's message when the request is refused or not answered */
-  async ask(method: Method, path: string, body?: string): Promise<Answer> {
-    const { statusCode, headers, body: answer } = await this.exchange(method, path, body);
+  async ask(method: Method, path: string, body?: string, signal?: AbortSignal): Promise<Answer> {
+    const { statusCode, headers, body: answer } = await this.exchange(method, path, body, signal);
     const text = await answer.text().catch((error: unknown) => this.fail(error));
     if (statusCode >= 300) throw this.refusal(statusCode, text);
     const [, next] = /<([^>]*)>; *rel="next"/.exec(String(headers.link ?? '')) ?? [];
@@ -89,6 +89,7 @@ export class ApiConnection {
     method: Method,
     path: string,
     body: string | undefined,
+    signal: AbortSignal | undefined,
   ): Promise<Dispatcher.ResponseData> {
     return request(this.urlOf(path), {
       method,
@@ -99,6 +100,7 @@ export class ApiConnection {
         ...this.headers,
       },
       ...(body !== undefined && { body }),
+      ...(signal && { signal }),
       headersTimeout: ANSWER_TIMEOUT_MS,
       bodyTimeout: ANSWER_TIMEOUT_MS,
     }).catch((error: unknown) => this.fail(error));

@@ -64,7 +64,7 @@ interface SendOptions extends Options {
   id?: string;
 }
 
-/** `events send|list|export|show` */
+/** `events send|list|export|follow|show` */
 export function addEventsCommands(program: Command): void {
   const events = addCommand(
     program,

@@ -8,11 +8,13 @@ import { numericId } from '../arguments.js';
 import { addApiCommand, addCommand, type Options, withAccount, withApi } from '../command.js';
 import { DELIVERY_COLUMNS, deliveryCells } from '../delivery-text.js';
 import { exportList, type ExportOptions, withExportOptions } from '../export/export-list.js';
+import { followEvents } from '../follow-events.js';
 import { readableBody } from '../listen/notification-text.js';
 import { print } from '../output.js';
+import { stopSignal } from '../stop-signal.js';
 import { printObject, Table } from '../table.js';
 
-/** `events list|export|show` */
+/** `events list|export|follow|show` */
 export function addStoredEventsCommands(events: Command): void {
   withLimit(
     withFilters(addApiCommand(events, 'list', 'list events, newest first', '--unmatched'))
@@ -31,6 +33,21 @@ export function addStoredEventsCommands(events: Command): void {
   )
     .option('--data', 'add their data')
     .action(exportAll);
+  withChoice(
+    addApiCommand(
+      events,
+      'follow',
+      'print each event once, as a line of JSON, until Ctrl-C',
+      '--cursor-file events.cursor',
+    ),
+  )
+    .option('--after <cursor>', 'begin after this cursor (default: now)')
+    .option('--since <time>', 'begin at this time, such as 2027-01-31T12:00:00Z')
+    .option(
+      '--cursor-file <file>',
+      'go on where this file says, and keep it up to date with what was printed',
+    )
+    .action(withApi(follow));
   addApiCommand(
     events,
     'show',
@@ -42,14 +59,19 @@ export function addStoredEventsCommands(events: Command): void {
 }
 
 function withFilters(command: Command): Command {
+  return withChoice(command)
+    .option('--unmatched', 'only events without a delivery')
+    .option('--missed-by <id>', 'that this subscription has missed', numericId);
+}
+
+/** Adds filters by what never changes in an event. */
+function withChoice(command: Command): Command {
   command
     .addOption(new Option('--event <kind>', 'of this kind').choices(EVENT_KINDS))
     .option('--resource <resource>', 'about this resource, such as sms')
     .option('--application <id>', 'of this application', numericId);
   return withAccount(command)
     .option('--producer-id <key>', "with this producer's key")
-    .option('--unmatched', 'only events without a delivery')
-    .option('--missed-by <id>', 'that this subscription has missed', numericId)
     .option('--contains <text>', "with this text in their data, such as a call's id");
 }
 
@@ -60,6 +82,13 @@ async function exportAll(
   const filters = { ...filtersOf(options), include: options.data && 'data' };
   const things = ['event', 'events'] as const;
   await exportList({ path: 'v1/events', things, filters }, options, command);
+}
+
+async function follow(
+  api: ApiConnection,
+  { after, cursorFile, ...options }: Options & { after?: string; cursorFile?: string },
+): Promise<void> {
+  await followEvents(api, { ...filtersOf(options), after }, cursorFile, stopSignal());
 }
 
 function list(api: ApiConnection, options: Options & { limit: number }): Promise<void> {

@@ -29,6 +29,10 @@ const HEADERS = {
     text('', '2026-01-31T12:00:00.000Z', { format: 'date-time' }),
     false,
   ),
+  'Switchhook-Cursor': header(
+    'The cursor to go on with, as `after`. Nothing ever appears behind it.',
+    text('', '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388', { format: 'uuid' }),
+  ),
   'Idempotency-Replayed': header(
     'Always `true`: an earlier request with the same `Idempotency-Key` created the resource.',
     { type: 'string', enum: ['true'] },

@@ -190,6 +190,12 @@ function problemSchema(codes: readonly string[]): Schema {
         ...arrayOf(FaultSchema),
         description: 'Every validation error, if `code` is `validation_failed`.',
       }),
+      oldest: optional(
+        text(
+          'The oldest cursor that works, if `code` is `cursor_expired`.',
+          '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388',
+        ),
+      ),
       requestId: text(
         'The `X-Request-Id` of the response.',
         'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11',

@@ -5,3 +5,4 @@ export { ActAsUser, CurrentActor, CurrentUser } from './current-user.js';
 export { identityRoutes } from './identity.openapi.js';
 export { IdentityHttpModule } from './identity-http.module.js';
 export { LimitedTo } from './rate-limit.guard.js';
+export { UnauthorizedError } from '../domain/identity-errors.js';

@@ -10,6 +10,8 @@ import {
   filterPreviewsRoutes,
   missedEventsRoutes,
 } from '../events/http/events.openapi.js';
+import { FeedController } from '../events/http/feed.controller.js';
+import { feedRoutes } from '../events/http/feed.openapi.js';
 import { FilterPreviewsController } from '../events/http/filter-previews.controller.js';
 import { MissedEventsController } from '../events/http/missed-events.controller.js';
 import { OverviewController } from '../overview/http/overview.controller.js';
@@ -37,7 +39,7 @@ export { notifications } from '../sending/http/notification.openapi.js';
 /** The routes of events. On their own, so that the API can register them first. */
 @Module({
   imports: [EventsModule],
-  controllers: [EventsController, MissedEventsController, FilterPreviewsController],
+  controllers: [EventsController, MissedEventsController, FilterPreviewsController, FeedController],
 })
 export class EventsHttpModule {}
 
@@ -72,6 +74,7 @@ export const webhooksRoutes = [
   filterPreviewsRoutes,
   eventsRoutes,
   missedEventsRoutes,
+  feedRoutes,
   deliveriesRoutes,
   statisticsRoutes,
   replaysRoutes,

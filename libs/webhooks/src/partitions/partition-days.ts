@@ -65,8 +65,14 @@ const LAST_MS = 2 ** 48 - 1;
 
 /** The lower bound of the ids that are created at a time, in ms. */
 export function leastIdAt(ms: number): string {
-  const hex = Math.min(ms, LAST_MS).toString(16).padStart(12, '0');
+  const hex = Math.min(Math.max(ms, 0), LAST_MS).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** The lower bound of the ids that `new_uuid` gives at a time, in µs. */
+export function leastIdAtMicros(micros: number): string {
+  const ofMs = ((micros % 1_000) * 4).toString(16).padStart(3, '0');
+  return `${leastIdAt(Math.floor(micros / 1_000)).slice(0, 13)}-7${ofMs}-8000-000000000000`;
 }
 
 /** The days from the first to the last, inclusive. */

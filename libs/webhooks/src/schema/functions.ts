@@ -4,6 +4,7 @@ import { fromMatching } from '../event-kinds/domain/matching.js';
 import { MAX_ADDED } from '../deliveries/domain/delivery.js';
 import { addedId, firstDeliveryTo } from '../deliveries/missed-events.statements.js';
 import { DAYS_AHEAD } from '../partitions/partitions.module.js';
+import { FEED_FUNCTIONS } from '../events/feed-functions.js';
 import { RECOVER_WEBHOOK } from '../recoveries/recover-webhook.js';
 import { DAYS_BEYOND } from '../retention/retention.statements.js';
 
@@ -15,6 +16,7 @@ export const functions = ({ RETENTION_DAYS }: Config): string =>
   PARTITIONS +
   retentionFunctions(RETENTION_DAYS) +
   OLD_PARTITIONS +
+  FEED_FUNCTIONS +
   NOTICES +
   MISSED +
   RECOVER_WEBHOOK +
@@ -153,6 +155,7 @@ CREATE OR REPLACE FUNCTION tell_of_webhook(about bigint, kind text, since timest
 RETURNS json LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   told_by json;
+  told_at timestamptz := feed_time();
 BEGIN
   WITH subject AS (
     SELECT * FROM webhooks
@@ -172,8 +175,8 @@ BEGIN
   notice AS (
     INSERT INTO events (id, account_id, application_id, event, resource, occurred_at, created_at,
       unmatched, data)
-    SELECT new_uuid(now(), row_number() OVER ()), listener,
-      CASE listener WHEN account_id THEN application_id END, kind, 'all', now(), now(),
+    SELECT new_uuid(told_at, row_number() OVER ()), listener,
+      CASE listener WHEN account_id THEN application_id END, kind, 'all', told_at, told_at,
       is_unmatched, json_strip_nulls(json_build_object(
         'webhookId', id::text,
         'accountId', account_id::text,
@@ -192,14 +195,14 @@ BEGIN
   made AS (
     INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
       next_attempt_at, created_at)
-    SELECT new_uuid(now(), (SELECT count(*) FROM notice) + row_number() OVER ()), n.id, l.id, n.account_id, kind,
-      l.generation, now(), now()
+    SELECT new_uuid(told_at, (SELECT count(*) FROM notice) + row_number() OVER ()), n.id, l.id, n.account_id, kind,
+      l.generation, now(), told_at
     FROM notice n JOIN listening l USING (account_id) WHERE NOT l.is_filtered
   ),
   replay AS (
     INSERT INTO replays (id, webhook_id, account_id, event, since, until, states, missed, total)
-    SELECT new_uuid(now(), row_number() OVER ()), l.id, n.account_id, kind, ms.at, ms.at + interval '1 ms', '{}', true, 0
-    FROM notice n JOIN listening l USING (account_id) CROSS JOIN (SELECT date_trunc('milliseconds', now()) AS at) ms
+    SELECT new_uuid(told_at, row_number() OVER ()), l.id, n.account_id, kind, ms.at, ms.at + interval '1 ms', '{}', true, 0
+    FROM notice n JOIN listening l USING (account_id) CROSS JOIN (SELECT date_trunc('milliseconds', told_at) AS at) ms
     WHERE l.is_filtered
     RETURNING id, webhook_id, account_id, replays.since
   ),

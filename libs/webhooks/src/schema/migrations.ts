@@ -184,4 +184,13 @@ WHERE state = 'running' AND NOT EXISTS (SELECT FROM replay_parts WHERE replay_id
   DROP FUNCTION IF EXISTS tell_of_webhook(bigint, text, timestamptz, timestamptz);
   DROP FUNCTION IF EXISTS recover_webhook(uuid, bigint, integer, integer)`,
   ),
+
+  /** The latest time up to which the feed was ever read: no later event has an earlier id (`FEED_FUNCTIONS`). One row. */
+  migrationOf(
+    'Feed1764400000024',
+    `
+CREATE TABLE feed_clock (at timestamptz NOT NULL, CONSTRAINT feed_clock_pkey PRIMARY KEY (at));
+INSERT INTO feed_clock (at) VALUES (now());
+`,
+  ),
 ];

@@ -15,6 +15,8 @@ export const webhooksSchema: DatabaseSchema = {
     event_keys: { api: 'SELECT, INSERT', worker: 'SELECT, DELETE' },
     // Reported events are never changed, only the subscriptions that they are sent to.
     events: { api: 'SELECT, INSERT, UPDATE (unmatched, added)', worker: 'SELECT' },
+    // A worker needs no right: a function of the owner stores its notices.
+    feed_clock: { api: 'SELECT' },
     deliveries: {
       api: `SELECT, INSERT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
         next_attempt_at, not_before, claimed_until, takes, completed_at, resumes_at, extra_attempts)`,
@@ -39,6 +41,7 @@ export const webhooksSchema: DatabaseSchema = {
     replay_parts: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (after, remaining), DELETE' },
   },
   functions: {
+    'raise_feed_clock()': { api: 'EXECUTE' },
     'ensure_partitions(integer)': { api: 'EXECUTE', worker: 'EXECUTE' },
     'detach_partition(text)': { worker: 'EXECUTE' },
     'drop_partition(text)': { worker: 'EXECUTE' },

@@ -85,11 +85,15 @@ interface Told {
   actions?: Action[];
   harms?: Harm[];
   accepted?: Accepted[];
+  feeds?: string[][];
 }
+
+const FOLLOWERS = [0, 1];
 
 /** The history of one delivery, by default a successful one. */
 function historyOf(told: Told): History {
   const { sent: whole = [], unrecorded = [], unsent = [], actions = [], harms = [] } = told;
+  const { accepted = [{ eventId: 'e', from: at(-20), to: at(0) }] } = told;
   const attempts = [...whole, ...unsent].map(({ attempt }) => attempt);
   const delivery: Delivery = {
     id: 'd',
@@ -104,7 +108,8 @@ function historyOf(told: Told): History {
   };
   return {
     subscriptions: [{ id: 's', target: '/t' }],
-    accepted: told.accepted ?? [{ eventId: 'e', from: at(-20), to: at(0) }],
+    accepted,
+    feeds: told.feeds ?? FOLLOWERS.map(() => accepted.map(({ eventId }) => eventId)),
     calls: [...whole, ...unrecorded].map(({ call }) => call),
     deliveries: told.deliveries ?? [delivery],
     attempts,
@@ -661,6 +666,7 @@ describe('with a pace', () => {
     const history: History = {
       subscriptions: [{ id: 's', target: '/t', ...pace }],
       accepted: all.flatMap(({ accepted }) => accepted),
+      feeds: [],
       calls: all.flatMap(({ calls }) => calls),
       deliveries: all.flatMap(({ deliveries }) => deliveries),
       attempts: all.flatMap(({ attempts }) => attempts),
@@ -794,5 +800,24 @@ describe('a duplicate is explained', () => {
 
   it.each(explained)('%s', (_, count, told) => {
     expect(judge(historyOf(told), expected).explained.size).toBe(count);
+  });
+});
+
+describe('the feed', () => {
+  const event = (eventId: string): Accepted => ({ eventId, from: at(-20), to: at(0) });
+  const rulesOfFeeds = (...feeds: string[][]) => {
+    const accepted = [event('e'), event('f')];
+    const rules = rulesOf({ sent: [succeeded(1, 0)], accepted, feeds });
+    return rules.filter((rule) => rule.endsWith('feed'));
+  };
+
+  it.each<[string, string[][], string[]]>([
+    ['has every event once, in one order', [['f', 'e'], ['f', 'e']], []],
+    ['has events that nobody was promised', [['f', 'lost', 'e'], ['f', 'e']], []],
+    ['lacks an event', [['e', 'f'], ['f']], ['missing in the feed']],
+    ['repeats an event', [['e', 'f', 'e'], ['e', 'f']], ['repeated in the feed']],
+    ['has another order', [['e', 'f'], ['f', 'e']], ['other order in the feed']],
+  ])('%s', (_, feeds, rules) => {
+    expect(rulesOfFeeds(...feeds)).toEqual(rules);
   });
 });

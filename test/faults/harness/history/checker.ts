@@ -1,4 +1,5 @@
 import { groupBy } from '#libs/kernel';
+import { feedViolations } from './feed-rules.js';
 import type {
   Action,
   Call,
@@ -27,6 +28,7 @@ export interface Verdict {
  */
 export function judge(history: History, expected: Expectations): Verdict {
   const verdict = strangers(history);
+  verdict.violations.push(...feedViolations(history));
   for (const subscription of viewsOf(history)) {
     verdict.violations.push(...wrongNumber(history, subscription));
     const timelines = timelinesOf(history, subscription, expected);

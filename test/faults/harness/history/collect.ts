@@ -10,7 +10,7 @@ export async function historyOf(
   installation: Installation,
   { calls, excused }: { calls: readonly Call[]; excused: ReadonlySet<string> },
 ): Promise<History> {
-  const { targets, paths, producer, postgres, actions, harms } = installation;
+  const { targets, paths, producer, followers, postgres, actions, harms } = installation;
   const mayBeLost = (number: number) => paths.every((path) => excused.has(keyOf({ path, number })));
   const accepted = [...producer.accepted].filter(([number]) => !mayBeLost(number));
   const paces = new Map((await postgres.query<PaceRow>(PACES)).map((row) => [row.id, row]));
@@ -24,6 +24,7 @@ export async function historyOf(
       from: reportedAt,
       to: at,
     })),
+    feeds: followers.map(({ ids }) => ids),
     calls,
     deliveries: (await postgres.query<DeliveryRow>(DELIVERIES)).map(deliveryOf),
     attempts: (await postgres.query<AttemptRow>(ATTEMPTS)).map(attemptOf),

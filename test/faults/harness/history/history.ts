@@ -6,6 +6,8 @@ export interface History {
   subscriptions: readonly Subscription[];
   /** Events that were answered with 202. */
   accepted: readonly Accepted[];
+  /** The ids of events that each follower of the feed got, in their order. */
+  feeds: readonly (readonly string[])[];
   calls: readonly Call[];
   /** All rows of PostgreSQL at `endedAt`. */
   deliveries: readonly Delivery[];

@@ -137,18 +137,19 @@ export const CREATE_TEST = prepared<TestValues, StartedRow>(
 WITH w AS (
   SELECT * FROM webhooks WHERE id = @webhookId AND enabled AND deleted_at IS NULL
 ),
+accepted AS MATERIALIZED (SELECT feed_time() AS at),
 sample AS (
   INSERT INTO events (id, account_id, application_id, event, resource, test, occurred_at,
     created_at, traceparent, data)
-  SELECT new_uuid(now(), 1), account_id, application_id, event, @resource, true, now(), now(),
+  SELECT new_uuid(at, 1), account_id, application_id, event, @resource, true, at, at,
     @traceparent, @data
-  FROM w
-  RETURNING id
+  FROM w CROSS JOIN accepted
+  RETURNING id, created_at
 )
 INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, immediate,
   next_attempt_at, claimed_until, takes, created_at)
-SELECT new_uuid(now(), 2), sample.id, w.id, w.account_id, w.event, w.generation, true,
-  coalesce(lease.ends, now()), lease.ends, ${NUMBER_OF_LEASE}, now()
+SELECT new_uuid(sample.created_at, 2), sample.id, w.id, w.account_id, w.event, w.generation, true,
+  coalesce(lease.ends, now()), lease.ends, ${NUMBER_OF_LEASE}, sample.created_at
 FROM w CROSS JOIN sample CROSS JOIN ${queueLease('true')}
 ${returning()}`,
 );

@@ -44,9 +44,13 @@ export interface EventHead {
   data?: string;
 }
 
-/** A stored event. */
-export interface StoredEvent extends EventHead {
+/** An event with its data. */
+export interface EventWithData extends EventHead {
   data: string;
+}
+
+/** A stored event. */
+export interface StoredEvent extends EventWithData {
   /** How many deliveries were added since its acceptance, of at most `MAX_ADDED`. */
   added: number;
 }

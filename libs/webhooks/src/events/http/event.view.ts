@@ -1,6 +1,6 @@
 import { computed, FaultSchema, schema, viewOf } from '#libs/http';
 import { RawJson, type ValidationError } from '#libs/kernel';
-import type { Acceptance, EventHead, StoredEvent, Unstored } from '../domain/event.js';
+import type { Acceptance, EventHead, EventWithData, Unstored } from '../domain/event.js';
 import { eventKind, resourceOrAll } from '../../event-kinds/choices.schema.js';
 import type { UnmatchedReason } from '../../event-kinds/domain/matching.js';
 import { DeliveryView } from '../../deliveries/delivery.view.js';
@@ -121,7 +121,7 @@ const UnmatchedSchema = schema.named(
 export const SHOWN = 100;
 
 /** An event without its deliveries. `data` is shown exactly as it was sent. */
-export const SingleEventView = viewOf<StoredEvent>()('SingleEvent', {
+export const EventWithDataView = viewOf<EventWithData>()('EventWithData', {
   ...EventView.members,
   data: computed(
     schema.anyObject("The event's data, exactly as it was reported.", {
@@ -132,11 +132,11 @@ export const SingleEventView = viewOf<StoredEvent>()('SingleEvent', {
   ),
 });
 
-/** A single event: {@link SingleEventView} with its deliveries, which are read as they are sent. */
+/** A single event: {@link EventWithDataView} with its deliveries, which are read as they are sent. */
 export const EventReportSchema = schema.named(
   'EventReport',
   schema.object({
-    ...SingleEventView.members,
+    ...EventWithDataView.members,
     deliveries: {
       ...schema.arrayOf(DeliveryView.schema),
       description: `The newest ${SHOWN} deliveries of the event.`,

@@ -36,16 +36,17 @@ import { namedAccountOf, ofAccount } from './named-account.js';
 import {
   AcceptedEventView,
   EventView,
+  EventWithDataView,
   RefusedEventView,
   SHOWN,
-  SingleEventView,
 } from './event.view.js';
 import { CONTAINS } from '../../deliveries/contained-text.js';
 import { StartsSending } from '../../deliveries/starts-sending.js';
 
 const PLAIN_VIEW = EventView.without('data');
 
-const LIST = {
+/** Filters by what never changes in an event. */
+export const EVENT_FILTERS = {
   event: eventParameter('Only events of this kind'),
   resource: parameter.filter(
     resourceValidator,
@@ -58,10 +59,14 @@ const LIST = {
     `Only events with this producer's key. ${PLUS_AT_START}`,
     'cdr-8c1f3a',
   ),
+  contains: CONTAINS,
+};
+
+const LIST = {
+  ...EVENT_FILTERS,
   unmatched: parameter.flag(
     'Only events without a delivery (`true`), or with at least one (`false`).',
   ),
-  contains: CONTAINS,
   missedBy: parameter.numericId(
     'Only events that match this subscription as it is now and were not delivered to it. The earliest are from 30 days ' +
       'before its creation.',
@@ -153,7 +158,7 @@ export class EventsController {
     // The router matches each method separately, so GET /v1/events/batch arrives here.
     if (id === 'batch') throw new NoRouteError();
     const { event, unmatched, deliveries } = await this.events.show(id, ownerSeen(user));
-    return shownWithList(SingleEventView, event, {
+    return shownWithList(EventWithDataView, event, {
       name: 'deliveries',
       read: deliveries,
       view: DeliveryView,

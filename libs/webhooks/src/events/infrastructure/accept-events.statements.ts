@@ -110,11 +110,13 @@ const FILTERED: Judging = {
  * Accepts a batch of events in one statement. Returns a row for each event, and one for each delivery
  * that was leased to the queue.
  *
- * All rows have the same now(), so the ids of an event and its deliveries share a prefix. There are no
+ * All rows have the same time, so the ids of an event and its deliveries share a prefix. It is the one that keeps the order
+ * of the feed (`feed_time`), while leases count from now(). There are no
  * self-joins: PostgreSQL expects one to ten rows from each step, and would compare every pair of events.
  */
 const accepting = ({ columns, condition, isUnjudged, isHeld }: Judging) => `
 WITH
+accepted AS MATERIALIZED (SELECT feed_time() AS at),
 -- The batch, with the accounts of its events.
 given AS MATERIALIZED (
   SELECT *, (SELECT user_id FROM applications WHERE id = g.application_id) AS application_account,
@@ -124,15 +126,15 @@ given AS MATERIALIZED (
 ),
 -- The owner of each event, or why it is refused.
 judged AS MATERIALIZED (
-  SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data, traceparent,
+  SELECT new_uuid(at, ord) AS id, at, ord, event, resource, application_id, producer_id, data, traceparent,
     coalesce(application_account, named_account) AS account_id,
-    coalesce(occurred_at, now()) AS occurred_at,
+    coalesce(occurred_at, at) AS occurred_at,
     CASE
       WHEN application_id IS NOT NULL AND application_account IS NULL THEN 'unknown_application'
       WHEN account_id IS NOT NULL AND named_account IS NULL THEN 'unknown_account'
       WHEN application_account <> named_account THEN 'accounts_differ'
     END AS refusal${columns}
-  FROM given
+  FROM given CROSS JOIN accepted
 ),
 -- Reads the subscriptions directly; there is no cache that could be stale.
 matched AS MATERIALIZED (
@@ -166,13 +168,13 @@ decided AS MATERIALIZED (
 stored AS (
   INSERT INTO events (id, account_id, application_id, event, resource, producer_id, occurred_at,
     created_at, traceparent, data, unmatched)
-  SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, now(),
+  SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, at,
     traceparent, data, cardinality(webhooks) = 0
   FROM decided WHERE fresh
 ),
 -- One delivery for each match, in the order of the events. A subscription's first ones go onto the queue if it is free.
 fanned AS MATERIALIZED (
-  SELECT d.id AS event_id, d.account_id, d.event, m.webhook_id, m.generation, m.retry, m.is_free,
+  SELECT d.id AS event_id, d.at, d.account_id, d.event, m.webhook_id, m.generation, m.retry, m.is_free,
     m.is_free AND row_number() OVER (PARTITION BY m.webhook_id ORDER BY d.ord) <= ${MOST_AT_ONCE} AS at_once
   FROM decided d
   CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.retries, d.are_free)
@@ -191,8 +193,8 @@ crowded AS (
 made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, takes, created_at)
-  SELECT new_uuid(now(), cardinality(@events::text[]) + row_number() OVER ()), f.event_id,
-    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, now()
+  SELECT new_uuid(f.at, cardinality(@events::text[]) + row_number() OVER ()), f.event_id,
+    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, f.at
   FROM fanned f
   CROSS JOIN LATERAL (
     SELECT CASE WHEN f.at_once THEN now() + ${leaseOf('f.retry')} END AS ends

@@ -12,11 +12,11 @@ import {
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import type { EventHead, StoredEvent } from '../domain/event.js';
 
-const HEAD = `id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+export const HEAD = `id, account_id AS "accountId", application_id AS "applicationId", event, resource,
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt"`;
 
 /** The names of {@link HEAD}. */
-const NAMES = `id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt"`;
+export const NAMES = `id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt"`;
 
 const FIND = `
 SELECT ${HEAD}, data, added

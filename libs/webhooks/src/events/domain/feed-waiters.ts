@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { RateLimitedError } from '#libs/kernel';
+import { FeedHorizon, FeedReader, type Waiting } from './feed.js';
+
+/** How often a process looks for events while requests wait. */
+const LOOK_MS = 200;
+/** Most requests of a user that wait at once, in a process. */
+export const MOST_WAITING = 20;
+const RETRY_AFTER_MS = 1_000;
+
+interface Waiter extends Waiting {
+  userId: string;
+  wake: (isNews: boolean) => void;
+  fail: (error: unknown) => void;
+}
+
+/** Requests that wait for events. One look at a time serves all of them, and they hold no connection meanwhile. */
+@Injectable()
+export class FeedWaiters implements BeforeApplicationShutdown {
+  /** Whether the process stops, and so nobody waits. */
+  stopped = false;
+  private readonly waiters = new Set<Waiter>();
+  /** How many requests of each user wait. */
+  private readonly counts = new Map<string, number>();
+  private looking: Promise<void> | undefined;
+
+  constructor(
+    private readonly reader: FeedReader,
+    private readonly horizon: FeedHorizon,
+  ) {}
+
+  /**
+   * Resolves with true when there may be an event, and with false after `ms`, with the signal, or when the process stops.
+   * @throws RateLimitedError, UnavailableError
+   */
+  async wait(userId: string, what: Waiting, ms: number, end: AbortSignal): Promise<boolean> {
+    if (this.stopped || end.aborted) return false;
+    const others = this.counts.get(userId) ?? 0;
+    if (others >= MOST_WAITING) {
+      const message = `The account already has ${MOST_WAITING} requests that wait for events, which is the limit.`;
+      throw new RateLimitedError(message, RETRY_AFTER_MS);
+    }
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.leave(waiter);
+        clearTimeout(timer);
+        end.removeEventListener('abort', giveUp);
+      };
+      const wake = (isNews: boolean): void => {
+        leave();
+        resolve(isNews);
+      };
+      const fail = (error: unknown): void => {
+        leave();
+        reject(error as Error);
+      };
+      const waiter: Waiter = { ...what, userId, wake, fail };
+      const giveUp = (): void => wake(false);
+      const timer = setTimeout(giveUp, ms);
+      end.addEventListener('abort', giveUp);
+      this.waiters.add(waiter);
+      this.counts.set(userId, others + 1);
+      this.looking ??= this.lookRepeatedly().finally(() => {
+        this.looking = undefined;
+      });
+    });
+  }
+
+  private leave(waiter: Waiter): void {
+    if (!this.waiters.delete(waiter)) return;
+    const others = this.counts.get(waiter.userId)! - 1;
+    if (others > 0) this.counts.set(waiter.userId, others);
+    else this.counts.delete(waiter.userId);
+  }
+
+  /** Before the server waits for its answers to end. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    for (const { wake } of this.waiters) wake(false);
+    await this.looking;
+  }
+
+  private async lookRepeatedly(): Promise<void> {
+    while (this.waiters.size > 0) {
+      await sleep(LOOK_MS);
+      const waiting = [...this.waiters];
+      if (waiting.length === 0) return;
+      try {
+        const news = await this.reader.haveNews(waiting, await this.horizon.current());
+        for (const [index, isNews] of news.entries()) if (isNews) waiting[index]!.wake(true);
+      } catch (error) {
+        for (const { fail } of waiting) fail(error);
+      }
+    }
+  }
+}
