@@ -1,5 +1,6 @@
 -- ACCEPT_EVENTS, prepared as events.accept
 WITH
+accepted AS MATERIALIZED (SELECT feed_time() AS at),
 -- The batch, with the accounts of its events.
 given AS MATERIALIZED (
   SELECT *, (SELECT user_id FROM applications WHERE id = g.application_id) AS application_account,
@@ -9,15 +10,15 @@ given AS MATERIALIZED (
 ),
 -- The owner of each event, or why it is refused.
 judged AS MATERIALIZED (
-  SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data, traceparent,
+  SELECT new_uuid(at, ord) AS id, at, ord, event, resource, application_id, producer_id, data, traceparent,
     coalesce(application_account, named_account) AS account_id,
-    coalesce(occurred_at, now()) AS occurred_at,
+    coalesce(occurred_at, at) AS occurred_at,
     CASE
       WHEN application_id IS NOT NULL AND application_account IS NULL THEN 'unknown_application'
       WHEN account_id IS NOT NULL AND named_account IS NULL THEN 'unknown_account'
       WHEN application_account <> named_account THEN 'accounts_differ'
     END AS refusal
-  FROM given
+  FROM given CROSS JOIN accepted
 ),
 -- Reads the subscriptions directly; there is no cache that could be stale.
 matched AS MATERIALIZED (
@@ -59,13 +60,13 @@ decided AS MATERIALIZED (
 stored AS (
   INSERT INTO events (id, account_id, application_id, event, resource, producer_id, occurred_at,
     created_at, traceparent, data, unmatched)
-  SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, now(),
+  SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, at,
     traceparent, data, cardinality(webhooks) = 0
   FROM decided WHERE fresh
 ),
 -- One delivery for each match, in the order of the events. A subscription's first ones go onto the queue if it is free.
 fanned AS MATERIALIZED (
-  SELECT d.id AS event_id, d.account_id, d.event, m.webhook_id, m.generation, m.retry, m.is_free,
+  SELECT d.id AS event_id, d.at, d.account_id, d.event, m.webhook_id, m.generation, m.retry, m.is_free,
     m.is_free AND row_number() OVER (PARTITION BY m.webhook_id ORDER BY d.ord) <= 20 AS at_once
   FROM decided d
   CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.retries, d.are_free)
@@ -84,8 +85,8 @@ crowded AS (
 made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, takes, created_at)
-  SELECT new_uuid(now(), cardinality($1::text[]) + row_number() OVER ()), f.event_id,
-    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, now()
+  SELECT new_uuid(f.at, cardinality($1::text[]) + row_number() OVER ()), f.event_id,
+    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, f.at
   FROM fanned f
   CROSS JOIN LATERAL (
     SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $10::float8) + 15000) / 1000) END AS ends
@@ -100,6 +101,7 @@ SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, id, webhook_id FROM made WHERE 
 
 -- ACCEPT_FILTERED_EVENTS, prepared as events.accept-filtered
 WITH
+accepted AS MATERIALIZED (SELECT feed_time() AS at),
 -- The batch, with the accounts of its events.
 given AS MATERIALIZED (
   SELECT *, (SELECT user_id FROM applications WHERE id = g.application_id) AS application_account,
@@ -109,16 +111,16 @@ given AS MATERIALIZED (
 ),
 -- The owner of each event, or why it is refused.
 judged AS MATERIALIZED (
-  SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data, traceparent,
+  SELECT new_uuid(at, ord) AS id, at, ord, event, resource, application_id, producer_id, data, traceparent,
     coalesce(application_account, named_account) AS account_id,
-    coalesce(occurred_at, now()) AS occurred_at,
+    coalesce(occurred_at, at) AS occurred_at,
     CASE
       WHEN application_id IS NOT NULL AND application_account IS NULL THEN 'unknown_application'
       WHEN account_id IS NOT NULL AND named_account IS NULL THEN 'unknown_account'
       WHEN application_account <> named_account THEN 'accounts_differ'
     END AS refusal,
     width_bucket(ord::integer, $9::integer[]) AS request, ($10::text[])[ord::integer] AS verdicts
-  FROM given
+  FROM given CROSS JOIN accepted
 ),
 -- Reads the subscriptions directly; there is no cache that could be stale.
 matched AS MATERIALIZED (
@@ -161,13 +163,13 @@ decided AS MATERIALIZED (
 stored AS (
   INSERT INTO events (id, account_id, application_id, event, resource, producer_id, occurred_at,
     created_at, traceparent, data, unmatched)
-  SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, now(),
+  SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, at,
     traceparent, data, cardinality(webhooks) = 0
   FROM decided WHERE fresh
 ),
 -- One delivery for each match, in the order of the events. A subscription's first ones go onto the queue if it is free.
 fanned AS MATERIALIZED (
-  SELECT d.id AS event_id, d.account_id, d.event, m.webhook_id, m.generation, m.retry, m.is_free,
+  SELECT d.id AS event_id, d.at, d.account_id, d.event, m.webhook_id, m.generation, m.retry, m.is_free,
     m.is_free AND row_number() OVER (PARTITION BY m.webhook_id ORDER BY d.ord) <= 20 AS at_once
   FROM decided d
   CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.retries, d.are_free)
@@ -186,8 +188,8 @@ crowded AS (
 made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, takes, created_at)
-  SELECT new_uuid(now(), cardinality($1::text[]) + row_number() OVER ()), f.event_id,
-    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, now()
+  SELECT new_uuid(f.at, cardinality($1::text[]) + row_number() OVER ()), f.event_id,
+    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, f.at
   FROM fanned f
   CROSS JOIN LATERAL (
     SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $12::float8) + 15000) / 1000) END AS ends
@@ -642,18 +644,19 @@ RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate, claimed_unti
 WITH w AS (
   SELECT * FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL
 ),
+accepted AS MATERIALIZED (SELECT feed_time() AS at),
 sample AS (
   INSERT INTO events (id, account_id, application_id, event, resource, test, occurred_at,
     created_at, traceparent, data)
-  SELECT new_uuid(now(), 1), account_id, application_id, event, $2, true, now(), now(),
+  SELECT new_uuid(at, 1), account_id, application_id, event, $2, true, at, at,
     $3, $4
-  FROM w
-  RETURNING id
+  FROM w CROSS JOIN accepted
+  RETURNING id, created_at
 )
 INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, immediate,
   next_attempt_at, claimed_until, takes, created_at)
-SELECT new_uuid(now(), 2), sample.id, w.id, w.account_id, w.event, w.generation, true,
-  coalesce(lease.ends, now()), lease.ends, (lease.ends IS NOT NULL)::integer, now()
+SELECT new_uuid(sample.created_at, 2), sample.id, w.id, w.account_id, w.event, w.generation, true,
+  coalesce(lease.ends, now()), lease.ends, (lease.ends IS NOT NULL)::integer, sample.created_at
 FROM w CROSS JOIN sample CROSS JOIN LATERAL (SELECT CASE WHEN $5::boolean AND true THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $6::float8) + 15000) / 1000) END AS ends) lease
 RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate, claimed_until IS NOT NULL AS queued;
 
@@ -818,6 +821,13 @@ SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.las
 )
 SELECT mine, (SELECT count(*)::integer FROM expired) AS count FROM alone;
 
+-- FIND_ACCEPTING, prepared as feed.accepting
+SELECT (extract(epoch FROM (SELECT at FROM feed_clock ORDER BY at DESC LIMIT 1)) * 1000000)::bigint::text AS micros,
+  (
+SELECT min((classid::bigint << 32 | objid::bigint) & 2251799813685247) FROM pg_locks
+WHERE locktype = 'advisory' AND objsubid = 1 AND classid::bigint >> 19 = ('events'::regclass::integer & 8191)
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))::text AS since;
+
 -- FIND_DELIVERY_IDS
 SELECT w.id AS "webhookId", d.id AS "deliveryId"
 FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (SELECT id FROM deliveries
@@ -846,6 +856,14 @@ CROSS JOIN LATERAL (
       AND (w.resource = 'all' OR e.resource = ANY (string_to_array(w.resource, ','))) AND w.filter_id IS NOT NULL
 ) w
 ORDER BY ord, id;
+
+-- FIND_FIRST_DAY, prepared as feed.first-day
+SELECT min(day) AS day FROM (
+  SELECT to_date(right(part.relname, 8), 'YYYYMMDD') - '1970-01-01'::date AS day
+  FROM pg_inherits i JOIN pg_class part ON part.oid = i.inhrelid
+  WHERE i.inhparent = 'events'::regclass AND NOT i.inhdetachpending AND part.relname ~ '_[0-9]{8}$'
+) AS days
+WHERE day >= $1::integer - retention_days();
 
 -- FIND_KEYS, prepared as events.keys
 SELECT k.account_id AS "accountId", k.event, k.producer_id AS "producerId", k.event_id AS "eventId",
@@ -1211,6 +1229,9 @@ WHERE w.id = ANY (ARRAY(
   FOR NO KEY UPDATE SKIP LOCKED
 ))
 RETURNING w.id;
+
+-- RAISE_FEED_CLOCK, prepared as feed.raise-clock
+SELECT raise_feed_clock()::text AS micros;
 
 -- READ_ACTIVITY
 SELECT w.id, c.succeeded, c.failed, d.created_at AS "lastDeliveryAt",
@@ -1776,6 +1797,9 @@ FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (
 ) d
 GROUP BY w.id;
 
+-- findAnyNews(…)
+SELECT FROM events WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) AND id > $1 AND id < $2 ORDER BY id LIMIT 1;
+
 -- findAttempts(…)
 SELECT g.delivery_id AS "deliveryId", a.*
   FROM unnest($1::uuid[], $2::integer[]) g(delivery_id, number)
@@ -1896,6 +1920,16 @@ FROM (
   ) AS candidates
 ) AS found
 WHERE matches OR "isLast" ORDER BY id LIMIT $8::integer;
+
+-- findNews(…)
+SELECT w.ord::integer AS ord
+FROM unnest($1::bigint[], $2::uuid[]) WITH ORDINALITY AS w(account_id, after, ord)
+CROSS JOIN LATERAL (
+  SELECT FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND (account_id, id) > (w.account_id, w.after) AND (account_id, id) < (w.account_id, $3)
+  ORDER BY account_id, id LIMIT 1
+) e;
 
 -- findOutdated(…)
 SELECT w.id FROM webhooks w CROSS JOIN LATERAL (
@@ -2758,3 +2792,98 @@ FROM (
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId" DESC, id DESC LIMIT $10;
+
+-- readFeed({"first":20454,"last":20455},{"isOwned":false,"searches":false})
+WITH scanned AS (
+  SELECT *, before < 1048576 AS "isRead",
+    before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
+  FROM (
+    SELECT *, (row_number() OVER (ORDER BY id))::integer AS number,
+      coalesce(sum(size) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
+    NOT test
+      AND ($1::text IS NULL OR event = $1)
+      AND ($2::text IS NULL OR resource = $2)
+      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
+      AND coalesce($4::text IS NULL OR producer_id = $4, false)
+      AS selected
+  FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND $5::bigint IS NULL AND id > $6::uuid AND id < $7::uuid
+  ORDER BY id LIMIT 10000) AS d
+    ) AS d
+  ) AS d
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, "isLast", matches
+FROM (
+  SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches FROM scanned
+) AS found
+WHERE matches OR "isLast"
+ORDER BY id LIMIT $8;
+
+-- readFeed({"first":20454,"last":20455},{"isOwned":true,"searches":false})
+WITH scanned AS (
+  SELECT *, before < 1048576 AS "isRead",
+    before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
+  FROM (
+    SELECT *, (row_number() OVER (ORDER BY "accountId", id))::integer AS number,
+      coalesce(sum(size) OVER (ORDER BY "accountId", id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
+    NOT test
+      AND ($1::text IS NULL OR event = $1)
+      AND ($2::text IS NULL OR resource = $2)
+      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
+      AND coalesce($4::text IS NULL OR producer_id = $4, false)
+      AS selected
+  FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND (account_id, id) > ($5::bigint, $6::uuid)
+    AND (account_id, id) < ($5::bigint, $7::uuid)
+  ORDER BY account_id, id LIMIT 10000) AS d
+    ) AS d
+  ) AS d
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, "isLast", matches
+FROM (
+  SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches FROM scanned
+) AS found
+WHERE matches OR "isLast"
+ORDER BY "accountId", id LIMIT $8;
+
+-- readFeed({"first":20454,"last":20455},{"isOwned":true,"searches":true})
+WITH scanned AS (
+  SELECT *, before < 1048576 AS "isRead",
+    before < 1048576 AND (number = 10000 OR before + size >= 1048576) AS "isLast"
+  FROM (
+    SELECT *, (row_number() OVER (ORDER BY "accountId", id))::integer AS number,
+      coalesce(sum(size) OVER (ORDER BY "accountId", id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
+    NOT test
+      AND ($1::text IS NULL OR event = $1)
+      AND ($2::text IS NULL OR resource = $2)
+      AND coalesce($3::bigint IS NULL OR application_id = $3, false)
+      AND coalesce($4::text IS NULL OR producer_id = $4, false)
+      AS selected
+  FROM events
+  WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+    AND (account_id, id) > ($5::bigint, $6::uuid)
+    AND (account_id, id) < ($5::bigint, $7::uuid)
+  ORDER BY account_id, id LIMIT 10000) AS d
+    ) AS d
+  ) AS d
+)
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, "isLast", matches
+FROM (
+  SELECT *, CASE WHEN "isRead" THEN selected AND strpos(data, $8) > 0 ELSE false END AS matches FROM scanned
+) AS found
+WHERE matches OR "isLast"
+ORDER BY "accountId", id LIMIT $9;

@@ -46,7 +46,14 @@ it('goes on where the file says, also after kill -9', async () => {
   await first.stop('SIGKILL');
   ids.push(await report());
   // The options say where to begin only if there is no file.
-  const second = start('events', 'follow', '--cursor-file', cursorFile, '--since', '2020-01-01T00:00:00Z');
+  const second = start(
+    'events',
+    'follow',
+    '--cursor-file',
+    cursorFile,
+    '--since',
+    '2020-01-01T00:00:00Z',
+  );
   await second.printed(new RegExp(ids[2]!));
   const { stdout } = await second.stop();
   expect(idsIn(stdout)).toEqual(ids.slice(2));
@@ -69,10 +76,9 @@ it('begins after a cursor or at a time, and prints what filters select', async (
 it('outlasts a restart of the API', async () => {
   const proxy = await proxyTo(cli.api.url);
   const login = ['--url', proxy.address, '--user', cli.name, '--password-stdin'];
-  const command = new RunningCommand(
-    ['events', 'follow', '--cursor-file', cursorFile, ...login],
-    { input: cli.input },
-  );
+  const command = new RunningCommand(['events', 'follow', '--cursor-file', cursorFile, ...login], {
+    input: cli.input,
+  });
   cli.running.push(command);
   await hasCursor();
   proxy.down();
@@ -96,5 +102,8 @@ it('says what is wrong with a cursor, a file or a filter', async () => {
   const text = await run('events', 'follow', '--after', 'nonsense');
   expect([text.code, text.stderr]).toEqual([1, expect.stringContaining('after must be an id')]);
   const old = await run('events', 'follow', '--after', '01900000-0000-7000-8000-000000000000');
-  expect([old.code, old.stderr]).toEqual([1, expect.stringContaining('The oldest cursor that works is')]);
+  expect([old.code, old.stderr]).toEqual([
+    1,
+    expect.stringContaining('The oldest cursor that works is'),
+  ]);
 });

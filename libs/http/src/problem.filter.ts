@@ -17,6 +17,7 @@ import {
 } from '#libs/kernel';
 import { FailureLog, Log, translateDatabaseError } from '#libs/runtime';
 import { MethodNotAllowedError, NoRouteError, noRouteFor } from './known-routes.js';
+import { RATE_LIMIT_HEADERS } from './openapi/components.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { endOf } from './request.js';
 import { noteRefused } from './unauthenticated-connections.js';
@@ -102,6 +103,10 @@ export class ProblemFilter implements ExceptionFilter {
 
   /** @returns the body of the answer */
   private prepare(error: DomainError, request: Request, response: Response): string | undefined {
+    // The login of a request that waits may end.
+    if (error.kind === 'unauthorized') {
+      for (const name of RATE_LIMIT_HEADERS) response.removeHeader(name);
+    }
     // On our own pages, the browser would open its login dialog before the page sees the answer.
     if (error.kind === 'unauthorized' && request.get('Sec-Fetch-Site') !== 'same-origin') {
       response.setHeader('WWW-Authenticate', 'Basic realm="switchhook", charset="UTF-8"');

@@ -76,7 +76,9 @@ export async function outcomeOf(
     ...brokenOf(faultCase, outcome),
     ...[...rules].map(([rule, found]) => `${rule}: ${found.length}`),
     ...producer.failures.wrong.slice(0, 3).map((answer) => `a producer got the answer ${answer}`),
-    ...installation.followers.flatMap(({ wrong }) => wrong.slice(0, 3)).map((answer) => `a follower got the answer ${answer}`),
+    ...installation.followers
+      .flatMap(({ wrong }) => wrong.slice(0, 3))
+      .map((answer) => `a follower got the answer ${answer}`),
     ...sharedIds(receiver.received),
     ...installation.unexpectedEnds.map((how) => `a process ended unexpectedly: ${how}`),
     ...((await faultCase.check?.(installation)) ?? []),

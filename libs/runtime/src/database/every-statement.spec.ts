@@ -36,6 +36,11 @@ const EXAMPLES: Record<string, unknown[][]> = {
     [SPAN, { isOwned: true, byIndex: false, covered: true, missed: true }],
     [SPAN, { isOwned: true, byIndex: false, data: true }],
   ],
+  readFeed: [
+    [SPAN, { isOwned: false, searches: false }],
+    [SPAN, { isOwned: true, searches: false }],
+    [SPAN, { isOwned: true, searches: true }],
+  ],
 };
 
 /** The functions that make all statements. */

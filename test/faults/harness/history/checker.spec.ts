@@ -812,11 +812,39 @@ describe('the feed', () => {
   };
 
   it.each<[string, string[][], string[]]>([
-    ['has every event once, in one order', [['f', 'e'], ['f', 'e']], []],
-    ['has events that nobody was promised', [['f', 'lost', 'e'], ['f', 'e']], []],
+    [
+      'has every event once, in one order',
+      [
+        ['f', 'e'],
+        ['f', 'e'],
+      ],
+      [],
+    ],
+    [
+      'has events that nobody was promised',
+      [
+        ['f', 'lost', 'e'],
+        ['f', 'e'],
+      ],
+      [],
+    ],
     ['lacks an event', [['e', 'f'], ['f']], ['missing in the feed']],
-    ['repeats an event', [['e', 'f', 'e'], ['e', 'f']], ['repeated in the feed']],
-    ['has another order', [['e', 'f'], ['f', 'e']], ['other order in the feed']],
+    [
+      'repeats an event',
+      [
+        ['e', 'f', 'e'],
+        ['e', 'f'],
+      ],
+      ['repeated in the feed'],
+    ],
+    [
+      'has another order',
+      [
+        ['e', 'f'],
+        ['f', 'e'],
+      ],
+      ['other order in the feed'],
+    ],
   ])('%s', (_, feeds, rules) => {
     expect(rulesOfFeeds(...feeds)).toEqual(rules);
   });

@@ -59,14 +59,14 @@ export class FeedService {
     start: FeedStart,
     wait?: FeedWait,
   ): Promise<FeedPart> {
-    const isNew = start.after === undefined && start.since === undefined;
-    const end = await this.horizon.current({ isNew });
-    const after = isNew ? end : await this.cursorOf(start, end);
+    const end = await this.horizon.current();
+    const after = await this.cursorOf(start, end);
     return wait ? this.next(scope, filter, after, end, wait) : this.part(scope, filter, after, end);
   }
 
   /** @throws CursorExpiredError */
   private async cursorOf({ after, since }: FeedStart, end: Horizon): Promise<string> {
+    if (after === undefined && since === undefined) return end;
     const oldest = await this.reader.oldest(end);
     if (after === undefined) return later(oldest, this.reader.cursorAt(since!));
     if (after < oldest) throw new CursorExpiredError(oldest);

@@ -26,11 +26,10 @@ export class CursorExpiredError extends DomainError {
 /** How far the feed can be read. */
 export abstract class FeedHorizon {
   /**
-   * @param options `isNew`: everything accepted before this call is within it, unless something accepted earlier is
-   *   still being committed. Otherwise it may be a tenth of a second old.
+   * Everything that was accepted before this call is within it, unless something accepted earlier is still being committed.
    * @throws UnavailableError
    */
-  abstract current(options?: { isNew: boolean }): Promise<Horizon>;
+  abstract current(): Promise<Horizon>;
 }
 
 /** Someone who waits for events after a cursor. */

@@ -1,6 +1,14 @@
 import { Controller, Get, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { type Answer, FEED_PAGE, followed, parameter, type Query, QueryOf, readFairly } from '#libs/http';
+import {
+  type Answer,
+  FEED_PAGE,
+  followed,
+  parameter,
+  type Query,
+  QueryOf,
+  readFairly,
+} from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { accountShown, CurrentUser, UnauthorizedError } from '#libs/identity/http';
 import { UnavailableError } from '#libs/kernel';
@@ -36,14 +44,13 @@ export class FeedController {
   ): Answer {
     const scope = accountShown(accountId, user);
     const { after, limit } = page;
-    // A cursor may have capitals, and is compared as text.
-    const start = {
-      ...(after !== undefined && { after: after.toLowerCase() }),
-      ...(since && { since }),
-    };
+    const start = { ...(after !== undefined && { after }), ...(since && { since }) };
     return followed(
       limit,
-      (end) => this.feed.open(scope, filter, start, wait && waitOf(request, user, wait, end)),
+      (end) => {
+        const waiting = wait === undefined ? undefined : waitOf(request, user, wait, end);
+        return this.feed.open(scope, filter, start, waiting);
+      },
       EventWithDataView,
     );
   }

@@ -56,7 +56,10 @@ interface FeedPage {
  * Events between two cursors, oldest first. Of an account by pairs of account and id, for which only the index on both
  * fits (`ownedRows`). Not prepared, because the days are literals.
  */
-export function readFeed(span: Span, { isOwned, searches }: { isOwned: boolean; searches: boolean }) {
+export function readFeed(
+  span: Span,
+  { isOwned, searches }: { isOwned: boolean; searches: boolean },
+) {
   const rows = `SELECT ${HEAD}, data,
     NOT test
       AND (@event::text IS NULL OR event = @event)

@@ -1,39 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database, translateDatabaseError } from '#libs/runtime';
 import { leastIdAtMicros } from '../../partitions/partition-days.js';
 import { FeedHorizon, type Horizon } from '../domain/feed.js';
 import { FIND_ACCEPTING, RAISE_FEED_CLOCK } from './feed.statements.js';
 
-/** How old a horizon may be that is given again. */
-const FRESH_MS = 100;
+/** The shortest time between the beginnings of two looks. */
+const BETWEEN_MS = 50;
 
 /**
- * The time up to which no event can appear any more (docs/decisions/2026-11-29-feed.md). All requests of the process share
- * it, and nothing is read while nobody asks.
+ * The time up to which no event can appear any more (docs/decisions/2026-11-29-feed.md). Requests of the process share
+ * looks, and there are none while nobody asks.
  */
 @Injectable()
 export class PostgresFeedHorizon extends FeedHorizon {
-  private known = { horizon: '', at: -Infinity };
-  private reading: Promise<Horizon> | undefined;
+  private last: Promise<unknown> = Promise.resolve();
+  private begunAt = -Infinity;
+  private next: Promise<Horizon> | undefined;
 
   constructor(private readonly database: Database) {
     super();
   }
 
-  override async current({ isNew } = { isNew: false }): Promise<Horizon> {
-    // What is being read may have begun before the call.
-    if (isNew && this.reading) await this.reading;
-    else if (!isNew && performance.now() - this.known.at < FRESH_MS) return this.known.horizon;
-    this.reading ??= this.read().finally(() => {
-      this.reading = undefined;
-    });
-    return this.reading;
+  /** A look that has begun may not see what the caller knows of, so all that come meanwhile share the next one. */
+  override current(): Promise<Horizon> {
+    this.next ??= this.lookAgain();
+    return this.next;
   }
 
-  private async read(): Promise<Horizon> {
-    const at = performance.now();
-    const horizon = leastIdAtMicros(await this.micros());
-    this.known = { horizon, at };
+  private async lookAgain(): Promise<Horizon> {
+    await this.last;
+    await sleep(Math.max(0, this.begunAt + BETWEEN_MS - performance.now()));
+    this.begunAt = performance.now();
+    const horizon = this.micros().then(leastIdAtMicros);
+    this.next = undefined;
+    this.last = horizon.catch(() => undefined);
     return horizon;
   }
 

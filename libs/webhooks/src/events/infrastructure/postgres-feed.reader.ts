@@ -9,12 +9,7 @@ import {
   type Span,
 } from '../../partitions/partition-days.js';
 import type { EventWithData } from '../domain/event.js';
-import {
-  type FeedFilter,
-  FeedReader,
-  type Horizon,
-  type Waiting,
-} from '../domain/feed.js';
+import { type FeedFilter, FeedReader, type Horizon, type Waiting } from '../domain/feed.js';
 import { FEED_DAYS, FIND_FIRST_DAY, findAnyNews, findNews, readFeed } from './feed.statements.js';
 
 /** The days of the first statement of a page: most followers are close to the end. */
