@@ -23,18 +23,19 @@ export async function followEvents(
   cursorFile: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const known = cursorFile === undefined ? undefined : await readCursor(cursorFile);
-  const paging = { limit: String(MAX_PAGE), wait: String(WAIT_S) };
-  const start = { ...query, ...paging, ...(known !== undefined && { after: known }) };
-  let next = `v1/feed${queryOf(start)}`;
+  let cursor = cursorFile === undefined ? undefined : await readCursor(cursorFile);
   let pauseMs = FIRST_PAUSE_MS;
+  // Without a wait, so that its cursor is known before anything happens.
+  let paging: Record<string, string> = { limit: String(MAX_PAGE) };
   const isStopped = (): boolean => signal.aborted;
   while (!isStopped()) {
     try {
-      const page = await api.ask('GET', next, undefined, signal);
+      const given = { ...query, ...paging, ...(cursor !== undefined && { after: cursor }) };
+      const page = await api.ask('GET', `v1/feed${queryOf(given)}`, undefined, signal);
       await write(rawElements(page.text).map(lineOf).join(''));
-      next = page.next!;
-      if (cursorFile !== undefined) await keepCursor(cursorFile, cursorIn(next));
+      cursor = cursorIn(page.next!);
+      if (cursorFile !== undefined) await keepCursor(cursorFile, cursor);
+      paging = { ...paging, wait: String(WAIT_S) };
       pauseMs = FIRST_PAUSE_MS;
     } catch (error) {
       if (isStopped()) return;

@@ -5,23 +5,13 @@ import type { Request, Response } from 'express';
 import { MAX_RETURNED_BYTES, type Page, timeOfId } from '#libs/kernel';
 import { Answer, answerText, JSON_TYPE, startAnswer } from './answer.js';
 import { type ExportFormat, exportFormatOf, exportTypeOf } from './export-formats.js';
+import { ARRAY, joined, laidOut, type Layout, LINES } from './list-layout.js';
 import { chunksOf, ListReader, type ReadRows, sizeOf } from './list-reader.js';
 import { endOf, hrefBuilder, pathOf } from './request.js';
 import type { View } from './view.js';
 
 /** Longer answers are streamed. */
 const WHOLE_BYTES = 256 << 10;
-
-/** How the texts of rows become a body. */
-interface Layout {
-  type: string;
-  opening: string;
-  between: string;
-  closing: string;
-}
-
-const ARRAY: Layout = { type: JSON_TYPE, opening: '[', between: ',', closing: ']' };
-const LINES: Layout = { type: 'application/x-ndjson', opening: '', between: '', closing: '' };
 
 /**
  * Answers with text, by default JSON, that is generated in pieces as the client reads it. A short text is sent whole; of a
@@ -298,25 +288,6 @@ async function* chunksAmong<Row extends { id: string }>(
 function compareIds(one: string, other: string): number {
   if (one.length !== other.length) return one.length - other.length;
   return one < other ? -1 : Number(one > other);
-}
-
-async function* joined(
-  chunks: AsyncGenerator<string[]>,
-  { opening, between, closing }: Layout = ARRAY,
-): AsyncGenerator<string> {
-  let start = opening;
-  let isEmpty = true;
-  for await (const texts of chunks) {
-    if (texts.length === 0) continue;
-    yield start + texts.join(between);
-    start = between;
-    isEmpty = false;
-  }
-  yield isEmpty ? opening + closing : closing;
-}
-
-function laidOut(texts: readonly string[], { opening, between, closing }: Layout): string {
-  return opening + texts.join(between) + closing;
 }
 
 function nextAddress(request: Request, after: string): string {

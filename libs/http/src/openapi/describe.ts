@@ -13,7 +13,7 @@ export interface Parameter {
 export type Parameters = Readonly<Record<string, Parameter>>;
 
 /** Headers of some answers only; all of them have `X-Request-Id`. */
-export type AnswerHeader = 'ETag' | 'Location';
+export type AnswerHeader = 'ETag' | 'Location' | 'Switchhook-Cursor';
 
 /** An answer that is not JSON. */
 export interface MediaAnswer {

@@ -6,8 +6,9 @@ import type { NotificationDescription, Parameters, RoutesDescription } from './d
 import { DescribedErrors } from './errors.js';
 import { codesOf, isDescribed } from './route-errors.js';
 import { pathNames, type Route, routesOf } from './routes.js';
-import { CSV_CHANGES, exportContent, linesContent } from '../export-formats.js';
-import { EXPORTABLE_PAGE, FEED_PAGE } from '../query-parameters.js';
+import { CSV_CHANGES } from '../export-formats.js';
+import { EXPORTABLE_PAGE } from '../query-parameters.js';
+import { listContent } from './list-content.js';
 import { AddressSchema, exampleOf, type Schema } from './schema.js';
 
 const JSON_TYPE = 'application/json';
@@ -217,7 +218,6 @@ function successOf(route: Route, components: Components): Json {
   const { operation, method, query, status, isOpen, takesKey, checksVersion } = route;
   const { answer, headers = [] } = operation;
   const isExported = query['limit'] === EXPORTABLE_PAGE.limit;
-  const isFollowed = query['after'] === FEED_PAGE.after;
   return {
     description:
       (status === 202 ? 'Accepted for later processing.' : 'Success.') +
@@ -226,7 +226,6 @@ function successOf(route: Route, components: Components): Json {
       ...components.headersOf([
         ...(query['after'] ? (['Link'] as const) : []),
         ...(isExported ? (['Switchhook-Searched-To'] as const) : []),
-        ...(isFollowed ? (['Switchhook-Cursor'] as const) : []),
         ...(checksVersion && method !== 'delete' ? (['ETag'] as const) : []),
         ...headers,
         ...(answer === AddressSchema && method === 'post' ? (['Location'] as const) : []),
@@ -239,11 +238,7 @@ function successOf(route: Route, components: Components): Json {
     content:
       'mediaTypes' in answer
         ? Object.fromEntries(answer.mediaTypes.map((type) => [type, {}]))
-        : {
-            ...jsonContent(answer, components),
-            ...(isExported && exportContent(answer)),
-            ...(isFollowed && linesContent(answer)),
-          },
+        : { ...jsonContent(answer, components), ...listContent(query, answer) },
   };
 }
 

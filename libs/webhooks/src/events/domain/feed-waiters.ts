@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { RateLimitedError } from '#libs/kernel';
 import { FeedHorizon, FeedReader, type Waiting } from './feed.js';
 
@@ -12,12 +11,12 @@ const RETRY_AFTER_MS = 1_000;
 interface Waiter extends Waiting {
   userId: string;
   wake: (isNews: boolean) => void;
-  fail: (error: unknown) => void;
+  fail: (error: Error) => void;
 }
 
 /** Requests that wait for events. One look at a time serves all of them, and they hold no connection meanwhile. */
 @Injectable()
-export class FeedWaiters implements BeforeApplicationShutdown {
+export class FeedWaiters {
   /** Whether the process stops, and so nobody waits. */
   stopped = false;
   private readonly waiters = new Set<Waiter>();
@@ -51,9 +50,9 @@ export class FeedWaiters implements BeforeApplicationShutdown {
         leave();
         resolve(isNews);
       };
-      const fail = (error: unknown): void => {
+      const fail = (error: Error): void => {
         leave();
-        reject(error as Error);
+        reject(error);
       };
       const waiter: Waiter = { ...what, userId, wake, fail };
       const giveUp = (): void => wake(false);
@@ -74,7 +73,7 @@ export class FeedWaiters implements BeforeApplicationShutdown {
     else this.counts.delete(waiter.userId);
   }
 
-  /** Before the server waits for its answers to end. */
+  /** NestJS calls it before the server waits for its answers to end. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopped = true;
     for (const { wake } of this.waiters) wake(false);
@@ -83,14 +82,14 @@ export class FeedWaiters implements BeforeApplicationShutdown {
 
   private async lookRepeatedly(): Promise<void> {
     while (this.waiters.size > 0) {
-      await sleep(LOOK_MS);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       const waiting = [...this.waiters];
       if (waiting.length === 0) return;
       try {
         const news = await this.reader.haveNews(waiting, await this.horizon.current());
         for (const [index, isNews] of news.entries()) if (isNews) waiting[index]!.wake(true);
       } catch (error) {
-        for (const { fail } of waiting) fail(error);
+        for (const { fail } of waiting) fail(error as Error);
       }
     }
   }

@@ -22,6 +22,7 @@ export const feedRoutes = describeRoutes(FeedController, {
         'begins now. An event appears within a second of its acceptance. A page may be empty, and ends at about 1 MiB. An ' +
         'account can have at most 20 requests that `wait` at the same time.',
       answer: schema.arrayOf(EventWithDataView.schema),
+      headers: ['Switchhook-Cursor'],
       errors: [EXPIRED],
     },
   },
