@@ -44,6 +44,7 @@ const ROOMS = {
     'sending',
     'replays',
     'recoveries',
+    'erasures',
     'events',
     'stream',
     'retention',

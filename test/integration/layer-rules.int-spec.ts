@@ -354,6 +354,11 @@ describe('the layers', () => {
       { 'libs/webhooks/src/recoveries/domain/source.ts': `import '../../events/domain/event.js';` },
     ],
     [
+      'what-erasures-may-use',
+      'erasures import events',
+      { 'libs/webhooks/src/erasures/domain/source.ts': `import '../../events/domain/event.js';` },
+    ],
+    [
       'what-events-may-use',
       'events import the index of their own context',
       { 'libs/webhooks/src/events/infrastructure/all.ts': `import '../../index.js';` },

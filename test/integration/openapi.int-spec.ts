@@ -36,6 +36,7 @@ const EXAMPLE = {
   credential: '7',
   replay: '019a0b1c-2d3e-7f40-8a51-b26c73d84e95',
   recovery: '019a0b1c-2d3e-7f40-8a51-b26c73d84e95',
+  erasure: '019a0b1c-2d3e-7f40-8a51-b26c73d84e95',
 };
 
 beforeAll(async () => {
@@ -86,7 +87,7 @@ async function makeExamples(): Promise<void> {
 }
 
 async function restoreExamples(): Promise<void> {
-  const { user, application, webhook, credential, replay, recovery } = EXAMPLE;
+  const { user, application, webhook, credential, replay, recovery, erasure } = EXAMPLE;
   await database.query('DELETE FROM webhooks');
   await database.query('DELETE FROM applications');
   await database.query(
@@ -108,10 +109,14 @@ async function restoreExamples(): Promise<void> {
   await database.query('DELETE FROM environments WHERE id > 2');
   // So that it can be sent to a subscription.
   await database.query('DELETE FROM deliveries WHERE event_id = $1', [event]);
-  await database.query('DELETE FROM replays; DELETE FROM recoveries');
+  await database.query('DELETE FROM replays; DELETE FROM recoveries; DELETE FROM erasures');
   await database.query(
     `INSERT INTO recoveries (id, since, until, user_id, visited_at) VALUES ($1, now(), now(), $2, now())`,
     [recovery, user],
+  );
+  await database.query(
+    `INSERT INTO erasures (id, account_id, until, after, completed_at) VALUES ($1, $2, now(), least_uuid('epoch'), now())`,
+    [erasure, user],
   );
   await database.query(
     `INSERT INTO replays (id, webhook_id, account_id, since, until, states, total)
@@ -288,6 +293,7 @@ describe('every route', () => {
       'deliveriesRedeliver',
       'deliveriesSend',
       'deliveriesTest',
+      'erasuresStart',
       'missedEventsDeliver',
       'recoveriesStart',
       'replaysRedeliver',
@@ -297,8 +303,8 @@ describe('every route', () => {
     ]);
     const { info } = JSON.parse(text) as { info: { description: string } };
     expect(info.description.replaceAll(/\s+/g, ' ')).toContain(
-      'A POST that creates an application, a subscription, a replay, a recovery, a test or a delivery, or sends one, ' +
-        'can be repeated safely if it has an `Idempotency-Key`; an event can, if it has an ' +
+      'A POST that creates an application, a subscription, a replay, a recovery, an erasure, a test or a delivery, or sends ' +
+        'one, can be repeated safely if it has an `Idempotency-Key`; an event can, if it has an ' +
         '`id`.',
     );
   });

@@ -70,6 +70,7 @@ const MAKERS: Record<string, Maker> = {
     );
     return recovery!.id;
   },
+  erasures: ({ client }) => made(client, '/v1/erasures', { contains: 'nothing has this' }),
   replays: ({ client, ids }) =>
     made(client, `/v1/webhooks/${ids.get('webhooks')!}/replay`, { since: '2026-01-31T00:00:00Z' }),
 };

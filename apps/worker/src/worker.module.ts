@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
 import { type Config, RuntimeModule } from '#libs/runtime';
 import {
+  ErasureWorkerModule,
   PartitionsModule,
   QueueModule,
   RecoveryWorkerModule,
@@ -25,6 +26,7 @@ export class WorkerModule {
         SendingModule,
         ReplayWorkerModule,
         RecoveryWorkerModule,
+        ErasureWorkerModule,
         RetentionModule,
         UnknownRouteModule,
       ],

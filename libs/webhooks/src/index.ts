@@ -1,3 +1,4 @@
+export { ErasureWorkerModule } from './erasures/erasures.module.js';
 export { PartitionsModule } from './partitions/partitions.module.js';
 export { QueueModule } from './queue/queue.module.js';
 export { RecoveryWorkerModule } from './recoveries/recoveries.module.js';

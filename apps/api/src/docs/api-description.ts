@@ -23,8 +23,8 @@ platform.
 - A request may have an \`X-Request-Id\` of 1 to 128 letters, digits and \`._:@/+=-\`. The response
   and the service's log repeat it.
 - Responses omit fields that are not set; they are never \`null\`. Clients must tolerate new fields.
-- A POST that creates an application, a subscription, a replay, a recovery, a test or a delivery, or sends one, can be
-  repeated safely if it has an \`Idempotency-Key\`; an event can, if it has an \`id\`. All other
+- A POST that creates an application, a subscription, a replay, a recovery, an erasure, a test or a delivery, or sends one,
+  can be repeated safely if it has an \`Idempotency-Key\`; an event can, if it has an \`id\`. All other
   requests ignore that header: each repeat creates another credential, link or secret.
 - A repeated query parameter, or an invalid time, number, boolean or \`scope\`, is an error. Unknown
   parameters are ignored. A filter with a value that nothing has, such as \`state=failed\`, returns

@@ -13,8 +13,9 @@ import { readableBody } from '../listen/notification-text.js';
 import { print } from '../output.js';
 import { stopSignal } from '../stop-signal.js';
 import { printObject, Table } from '../table.js';
+import { addEraseEventsCommand } from './erase-events.command.js';
 
-/** `events list|export|follow|show` */
+/** `events list|export|follow|show|erase` */
 export function addStoredEventsCommands(events: Command): void {
   withLimit(
     withFilters(addApiCommand(events, 'list', 'list events, newest first', '--unmatched'))
@@ -56,6 +57,7 @@ export function addStoredEventsCommands(events: Command): void {
   )
     .argument('<id>', 'id of the event')
     .action(withApi(show));
+  addEraseEventsCommand(events);
 }
 
 function withFilters(command: Command): Command {

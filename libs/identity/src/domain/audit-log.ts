@@ -49,6 +49,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   'webhook.recover',
   'webhook.show',
   'recovery.create',
+  'erasure.create',
   'replay.create',
   'replay.cancel',
   'delivery.create',

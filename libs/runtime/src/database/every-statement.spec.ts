@@ -19,6 +19,11 @@ const EXAMPLES: Record<string, unknown[][]> = {
     [SPAN, { data: false }],
     [SPAN, { data: true }],
   ],
+  searchEvents: [
+    [DAY, { isOwned: true, text: 'erasure' }],
+    [DAY, { isOwned: false, text: 'erasure' }],
+    [DAY, { isOwned: true, text: 'request' }],
+  ],
   listDeliveries: [
     [undefined, SPAN, undefined],
     [undefined, SPAN, 'account'],

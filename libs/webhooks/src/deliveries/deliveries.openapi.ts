@@ -2,6 +2,7 @@ import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http
 import {
   DeliveryFinishedError,
   DeliveryNotFinishedError,
+  EventErasedError,
   SubscriptionInactiveError,
 } from './domain/deliveries.service.js';
 import { DeliveriesController } from './http/deliveries.controller.js';
@@ -10,6 +11,10 @@ import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './deliver
 export const SUBSCRIPTION_INACTIVE = describeError(
   new SubscriptionInactiveError(),
   'The webhook subscription is disabled or deleted.',
+);
+export const EVENT_ERASED = describeError(
+  new EventErasedError(),
+  'The data of the event was erased, so it cannot be sent.',
 );
 const NOT_FINISHED = describeError(
   new DeliveryNotFinishedError({ state: 'pending' }),
@@ -67,7 +72,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
       about:
         'Sends a finished delivery again, with the same id and a full schedule of attempts, at most 20 times per hour.',
       answer: AddressSchema,
-      errors: [NOT_FINISHED, SUBSCRIPTION_INACTIVE],
+      errors: [NOT_FINISHED, EVENT_ERASED, SUBSCRIPTION_INACTIVE],
     },
     send: {
       summary: 'Send a delivery now',
@@ -76,7 +81,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
         'target has asked to wait. If the attempt fails, the schedule continues as before. A delivery in flight does not ' +
         'change, and a finished one is sent again, as with `redeliver`. At most 20 times per hour.',
       answer: AddressSchema,
-      errors: [IN_FLIGHT, SUBSCRIPTION_INACTIVE],
+      errors: [IN_FLIGHT, EVENT_ERASED, SUBSCRIPTION_INACTIVE],
     },
     cancel: {
       summary: 'Cancel a delivery',

@@ -21,7 +21,8 @@ const STATES: Record<DeliveryState, string> = {
   pending: 'in flight, or waiting for the next attempt',
   succeeded: 'the target responded with 2xx',
   exhausted: 'given up after failed attempts',
-  cancelled: 'the subscription was disabled or deleted, or the customer cancelled the delivery',
+  cancelled:
+    'the subscription was disabled or deleted, the customer cancelled the delivery, or its event was erased',
   parked:
     'pending, while the subscription is paused, its circuit is open, or its target has asked to wait with `Retry-After`',
 };
@@ -33,6 +34,7 @@ const REASONS: Record<DeliveryReason, string> = {
   disabled: 'the subscription was disabled',
   deleted: 'the subscription was deleted',
   requested: 'the customer cancelled the delivery',
+  erased: 'the data of its event was erased',
   expired: 'the retention of its event ended',
 };
 
@@ -123,6 +125,11 @@ export const DeliveryView = viewOf<Delivery>()('Delivery', {
   ),
   createdAt: schema.time('When the event was accepted.'),
   completedAt: optional(schema.time('When the delivery finished.')),
+  erasedAt: optional(
+    schema.time(
+      'When the data of the event was erased, and the stored responses; absent otherwise. The delivery cannot be sent again.',
+    ),
+  ),
   test: schema.flag('Whether the delivery is a test.', false),
   notification: computed(
     optional(

@@ -107,7 +107,7 @@ export function findMissed(span: Span, { data }: { data: boolean }) {
 WITH scanned AS (
   SELECT id, account_id, application_id AS "applicationId", event, resource, test,
       created_at AS "createdAt", ${data ? 'data' : numberOf(order)},
-      NOT test AND event = @event AND ${IS_COVERED} AND added < ${MAX_ADDED}
+      NOT test AND erased_at IS NULL AND event = @event AND ${IS_COVERED} AND added < ${MAX_ADDED}
         AND coalesce(@applicationId::bigint IS NULL OR application_id = @applicationId, false) AS selected
     FROM events
     WHERE (account_id, id) > (@accountId::bigint, @after::uuid)

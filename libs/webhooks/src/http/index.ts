@@ -3,6 +3,9 @@ import { IdentityHttpModule } from '#libs/identity/http';
 import { DeliveriesModule } from '../deliveries/deliveries.module.js';
 import { DeliveriesController } from '../deliveries/http/deliveries.controller.js';
 import { deliveriesRoutes } from '../deliveries/deliveries.openapi.js';
+import { ErasuresController } from '../erasures/http/erasures.controller.js';
+import { erasuresRoutes } from '../erasures/http/erasures.openapi.js';
+import { ErasuresModule } from '../erasures/erasures.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { EventsController } from '../events/http/events.controller.js';
 import {
@@ -52,6 +55,7 @@ export class EventsHttpModule {}
     StatisticsModule,
     ReplaysModule,
     RecoveriesModule,
+    ErasuresModule,
     StreamModule,
     OverviewModule,
   ],
@@ -64,6 +68,7 @@ export class EventsHttpModule {}
     StreamController,
     OverviewController,
     RecoveriesController,
+    ErasuresController,
   ],
 })
 export class WebhooksHttpModule {}
@@ -81,4 +86,5 @@ export const webhooksRoutes = [
   streamRoutes,
   overviewRoutes,
   recoveriesRoutes,
+  erasuresRoutes,
 ];

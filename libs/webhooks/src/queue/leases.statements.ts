@@ -46,18 +46,18 @@ export const placeOf = (id: string, lease: string): string => `${id} || ' ' || $
 export function locking(day: Day, holdPlaces: boolean): { found: string; answer: string } {
   const deliveries = `FROM ${LEASES} AS j(id, lease)
   JOIN LATERAL (
-    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
+    SELECT id, webhook_id, erased FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
   ) d ON true`;
   if (!holdPlaces) {
     return {
-      found: `found AS MATERIALIZED (\n  SELECT d.id ${deliveries}\n)`,
+      found: `found AS MATERIALIZED (\n  SELECT d.id, d.erased ${deliveries}\n)`,
       answer: 'SELECT id FROM found',
     };
   }
   return {
     found: `found AS MATERIALIZED (
-  SELECT d.id, w.id AS webhook_id, ${placeOf('d.id', 'j.lease')} AS place ${deliveries}
+  SELECT d.id, d.erased, w.id AS webhook_id, ${placeOf('d.id', 'j.lease')} AS place ${deliveries}
   LEFT JOIN LATERAL (
     SELECT id FROM webhooks WHERE id = d.webhook_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
   ) w ON true

@@ -46,6 +46,7 @@ RETURNING 1`);
 /** Those that have ended. */
 export const FORGET_REPLAYS = forgetting('replays', 'completed_at');
 export const FORGET_RECOVERIES = forgetting('recoveries', 'visited_at');
+export const FORGET_ERASURES = forgetting('erasures', 'completed_at');
 export const FORGET_COUNTS = forgetting('attempt_counts', 'at');
 export const FORGET_LOADS = forgetting('account_loads', 'at');
 /** Health looks back for a day. */

@@ -3,6 +3,7 @@ import type { Config } from '#libs/runtime';
 import { fromMatching } from '../event-kinds/domain/matching.js';
 import { MAX_ADDED } from '../deliveries/domain/delivery.js';
 import { addedId, firstDeliveryTo } from '../deliveries/missed-events.statements.js';
+import { ERASE_EVENTS_FUNCTION } from '../erasures/erase-events.js';
 import { DAYS_AHEAD } from '../partitions/partitions.module.js';
 import { FEED_FUNCTIONS } from '../events/feed-functions.js';
 import { RECOVER_WEBHOOK } from '../recoveries/recover-webhook.js';
@@ -20,6 +21,7 @@ export const functions = ({ RETENTION_DAYS }: Config): string =>
   NOTICES +
   MISSED +
   RECOVER_WEBHOOK +
+  ERASE_EVENTS_FUNCTION +
   `SELECT ensure_partitions(${DAYS_AHEAD});`;
 
 /**
@@ -248,7 +250,7 @@ BEGIN
         JOIN LATERAL (SELECT * FROM events WHERE id = n.id AND id %1$s LIMIT 1) e ON e.account_id = w.account_id
       WHERE r.id = $1 AND r.missed AND r.state = 'running'
         AND w.id = $2 AND w.enabled AND w.deleted_at IS NULL
-        AND e.event = w.event AND NOT e.test AND e.added < ${MAX_ADDED}
+        AND e.event = w.event AND NOT e.test AND e.erased_at IS NULL AND e.added < ${MAX_ADDED}
         AND (SELECT count(*) FROM (${firstDeliveryTo('w.id', {
           eventId: 'e.id',
           condition: `id BETWEEN (left(e.id::text, 19) || '0000-000000000000')::uuid

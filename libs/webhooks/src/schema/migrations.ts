@@ -193,4 +193,34 @@ CREATE TABLE feed_clock (at timestamptz NOT NULL, CONSTRAINT feed_clock_pkey PRI
 INSERT INTO feed_clock (at) VALUES (now());
 `,
   ),
+
+  /**
+   * Erasures of a text from events. account_id: null for all accounts. contains: the text, while the erasure runs. after: the
+   * event that it has reached. advanced_at: when it last went on. deliveries.erased: true if the data of its event were
+   * erased; null otherwise, which takes no byte.
+   */
+  migrationOf(
+    'Forgetting1764400000025',
+    `
+ALTER TABLE events ADD COLUMN erased_at timestamptz;
+ALTER TABLE deliveries ADD COLUMN erased boolean;
+CREATE TABLE erasures (
+  id uuid NOT NULL,
+  account_id bigint,
+  contains text,
+  since timestamptz,
+  until timestamptz NOT NULL,
+  after uuid NOT NULL,
+  events integer NOT NULL DEFAULT 0,
+  producer_ids integer NOT NULL DEFAULT 0,
+  deliveries integer NOT NULL DEFAULT 0,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  advanced_at timestamptz NOT NULL DEFAULT now(),
+  completed_at timestamptz,
+  CONSTRAINT erasures_pkey PRIMARY KEY (id)
+);
+CREATE INDEX erasures_running_idx ON erasures (advanced_at) WHERE completed_at IS NULL;
+CREATE INDEX erasures_completed_idx ON erasures (completed_at) WHERE completed_at IS NOT NULL;
+`,
+  ),
 ];

@@ -38,6 +38,8 @@ export const webhooksSchema: DatabaseSchema = {
       worker: 'SELECT, UPDATE (state, completed_at, replayed, parts), DELETE',
     },
     recoveries: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (after, visited_at), DELETE' },
+    // Only the functions change what an erasure has done; the worker locks old ones to delete them, which needs UPDATE.
+    erasures: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (advanced_at), DELETE' },
     replay_parts: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (after, remaining), DELETE' },
   },
   functions: {
@@ -51,6 +53,8 @@ export const webhooksSchema: DatabaseSchema = {
     },
     'deliver_missed(uuid,bigint,uuid[])': { worker: 'EXECUTE' },
     'recover_webhook(uuid,bigint,integer,integer)': { worker: 'EXECUTE' },
+    'erase_events(uuid,uuid[],uuid[],uuid)': { worker: 'EXECUTE' },
+    'end_erasure(uuid)': { worker: 'EXECUTE' },
   },
   script: functions,
 };

@@ -69,6 +69,7 @@ const ENDINGS: Record<Reason, string> = {
   disabled: 'It was cancelled, because the subscription was switched off.',
   deleted: 'It was cancelled, because the subscription was deleted.',
   requested: 'It was cancelled on request.',
+  erased: 'It was cancelled, because the data of its event was erased.',
   expired: 'It was given up, because it had reached the end of its retention.',
 };
 

@@ -22,6 +22,13 @@ export class SubscriptionInactiveError extends DomainError {
   }
 }
 
+/** The data of the event were erased, so it cannot be sent. */
+export class EventErasedError extends DomainError {
+  constructor() {
+    super('conflict', 'event_erased', 'The data of the event was erased, so it cannot be sent.');
+  }
+}
+
 /** An unfinished delivery cannot be redelivered. */
 export class DeliveryNotFinishedError extends DomainError {
   constructor(delivery: Pick<Delivery, 'state' | 'nextAttemptAt'>) {
@@ -94,7 +101,7 @@ export class DeliveriesService {
 
   /**
    * Sends a finished delivery again, with a full schedule.
-   * @throws NotFoundError, DeliveryNotFinishedError, SubscriptionInactiveError, RateLimitedError
+   * @throws NotFoundError, EventErasedError, DeliveryNotFinishedError, SubscriptionInactiveError, RateLimitedError
    */
   async redeliver(accountId: string, id: string): Promise<void> {
     await this.start(accountId, id, async () =>
@@ -106,7 +113,7 @@ export class DeliveriesService {
    * Sends a delivery at once: one that is not finished without waiting for its next attempt or for what blocks its
    * subscription, and a finished one like {@link redeliver}.
    * @throws NotFoundError, DeliveryNotFinishedError if it was cancelled while an attempt is in flight,
-   * SubscriptionInactiveError, RateLimitedError
+   * EventErasedError, SubscriptionInactiveError, RateLimitedError
    */
   async send(accountId: string, id: string): Promise<void> {
     await this.start(accountId, id, async () => {
@@ -139,6 +146,7 @@ export class DeliveriesService {
 
   /** Why a delivery cannot be redelivered. */
   private async refusal(accountId: string, delivery: Delivery): Promise<DomainError> {
+    if (delivery.erasedAt) return new EventErasedError();
     // The shown state cannot decide: a delivery may have been cancelled while its subscription was
     // briefly off, and still have an attempt in flight.
     const webhook = await this.webhooks.lookUp(accountId, delivery.webhookId);

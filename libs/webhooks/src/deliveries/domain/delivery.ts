@@ -17,7 +17,14 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** Why a delivery ended without success. */
 export type DeliveryReason =
-  'gone' | 'no_attempts_left' | 'failing' | 'disabled' | 'deleted' | 'requested' | 'expired';
+  | 'gone'
+  | 'no_attempts_left'
+  | 'failing'
+  | 'disabled'
+  | 'deleted'
+  | 'requested'
+  | 'erased'
+  | 'expired';
 
 /** One notification on its way to one subscription. Its id is the notification's. */
 export interface Delivery {
@@ -41,6 +48,8 @@ export interface Delivery {
   waitsFor?: 'hold';
   createdAt: Date;
   completedAt?: Date;
+  /** When the data of its event were erased. */
+  erasedAt?: Date;
   test: boolean;
   /** The body of its notification, if requested and if the event still exists: JSON text. */
   notification?: string;

@@ -75,7 +75,7 @@ WITH lease AS MATERIALIZED (
   SELECT w.generation, w.ordered, now() AS at, ${leaseEnds(IS_FREE)}
   FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
   WHERE d.id = @id AND w.enabled AND w.deleted_at IS NULL
-    AND (d.state <> 'pending' OR d.generation < w.generation)
+    AND (d.state <> 'pending' OR d.generation < w.generation) AND d.erased IS NULL
     -- A cancelled delivery may still have an attempt in flight.
     AND NOT ${IS_LEASED}
   FOR NO KEY UPDATE OF d

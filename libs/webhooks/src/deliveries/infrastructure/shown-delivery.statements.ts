@@ -76,7 +76,8 @@ export function shown(span: Span, from: string, columns = ''): string {
     CASE WHEN ${SHOWN_STATE} = 'pending' AND NOT ${IS_LEASED} AND d.next_attempt_at <= now()
       AND ${ALL_WORKERS_HOLD} THEN 'hold'
     END AS "waitsFor",
-    d.created_at AS "createdAt", ${END}, coalesce(e.test, false) AS test
+    d.created_at AS "createdAt", ${END}, e.erased_at AS "erasedAt",
+    coalesce(e.test, false) AS test
   FROM ${from} d
   ${withSubscription()}
   LEFT JOIN events e ON e.id = d.event_id AND ${within('e.id', span)}

@@ -38,6 +38,8 @@ export interface EventHead {
   producerId?: string;
   occurredAt: Date;
   createdAt: Date;
+  /** When its data were erased; its `data` are empty since. */
+  erasedAt?: Date;
   /** Whether it is a sample for a customer's test, not an event of the platform. */
   test: boolean;
   /** JSON text. */

@@ -11,7 +11,10 @@ import {
   Transactions,
   ValidationError,
 } from '#libs/kernel';
-import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
+import {
+  EventErasedError,
+  SubscriptionInactiveError,
+} from '../../deliveries/domain/deliveries.service.js';
 import { type Delivery, DeliveryStore, MAX_ADDED } from '../../deliveries/domain/delivery.js';
 import { Activity } from '../../activity/domain/activity.js';
 import {
@@ -140,7 +143,7 @@ export class EventsService {
    * Sends an event to a subscription that has no delivery of it, for example because it was created later.
    * @returns the delivery's id
    * @throws NotFoundError, ValidationError for an unknown subscription, SubscriptionInactiveError,
-   *   EventNotMatchingError, DeliveryExistsError, DeliveryLimitReachedError
+   *   EventErasedError, EventNotMatchingError, DeliveryExistsError, DeliveryLimitReachedError
    */
   async deliver(accountId: string, id: string, webhookId: string): Promise<string> {
     const deliveryId = await this.transactions.run(async () => {
@@ -157,6 +160,7 @@ export class EventsService {
 
   private async requireDeliverable(accountId: string, id: string, webhookId: string) {
     const event = await this.get(id, accountId, { lock: true });
+    if (event.erasedAt) throw new EventErasedError();
     const webhook = await this.webhooks.lookUp(accountId, webhookId);
     if (!webhook) {
       const message = 'webhookId names no webhook subscription.';

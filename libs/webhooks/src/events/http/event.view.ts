@@ -85,6 +85,9 @@ export const EventView = viewOf<EventHead>()('Event', {
   ),
   occurredAt: schema.time('When the event happened.'),
   createdAt: schema.time('When the event was accepted.'),
+  erasedAt: optional(
+    schema.time('When the data of the event was erased, which is empty since; absent otherwise.'),
+  ),
   data: computed(
     optional(
       schema.anyObject("The event's data, exactly as it was reported; only with `include=data`.", {

@@ -7,7 +7,7 @@ import {
   EventReportSchema,
   EventView,
 } from './event.view.js';
-import { SUBSCRIPTION_INACTIVE } from '../../deliveries/deliveries.openapi.js';
+import { EVENT_ERASED, SUBSCRIPTION_INACTIVE } from '../../deliveries/deliveries.openapi.js';
 import {
   DeliveryExistsError,
   DeliveryLimitReachedError,
@@ -106,7 +106,7 @@ export const missedEventsRoutes = describeRoutes(MissedEventsController, {
         'was disabled. An event can be sent to at most 100 such subscriptions.',
       examples: { one: { webhookId: '4711' } },
       answer: AddressSchema,
-      errors: [NOT_MATCHING, EXISTS, LIMIT_REACHED, SUBSCRIPTION_INACTIVE],
+      errors: [NOT_MATCHING, EXISTS, LIMIT_REACHED, EVENT_ERASED, SUBSCRIPTION_INACTIVE],
     },
   },
 });

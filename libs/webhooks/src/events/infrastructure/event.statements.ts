@@ -13,10 +13,12 @@ import { daysAtOnce, type Span, within } from '../../partitions/partition-days.j
 import type { EventHead, StoredEvent } from '../domain/event.js';
 
 export const HEAD = `id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt"`;
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt"`;
 
 /** The names of {@link HEAD}. */
-export const NAMES = `id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt"`;
+export const NAMES = `id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt",
+    "erasedAt"`;
 
 const FIND = `
 SELECT ${HEAD}, data, added
@@ -88,7 +90,7 @@ export function listEvents(span: Span, list: EventsListed) {
       AND (@event::text IS NULL OR event = @event)
       AND (@resource::text IS NULL OR resource = @resource)
       AND coalesce(@applicationId::bigint IS NULL OR application_id = @applicationId, false)
-      AND (@unmatched::boolean IS NULL OR unmatched = @unmatched)${covered ? ` AND ${IS_COVERED}` : ''}
+      AND (@unmatched::boolean IS NULL OR unmatched = @unmatched)${covered ? ` AND ${IS_COVERED}` : ''}${missed ? ' AND erased_at IS NULL' : ''}
       AS selected
   FROM events
   WHERE ${within('id', span)}

@@ -98,6 +98,7 @@ chosen AS MATERIALIZED (
   SELECT d.id, d.state, job.present, job.ordered, job.at FROM job CROSS JOIN unnest(@deliveryIds::uuid[]) AS n(id)
   ${joinDeliveryByKey('n.id', { lock: 'FOR UPDATE', span })}
   WHERE d.state = ANY (job.states) AND (d.state <> 'pending' OR d.generation = job.present)
+    AND d.erased IS NULL
 ),
 -- Restarts each schedule under the subscription's present generation.
 started AS (

@@ -164,7 +164,7 @@ function deliveriesAfter(after: string, limit: number | string, span: Span): str
 }
 
 /**
- * Whether delivery `d` of subscription `w` is replayed: tests never are. An outdated delivery counts as
+ * Whether delivery `d` of subscription `w` is replayed: tests never are, nor deliveries of erased events. An outdated delivery counts as
  * cancelled. Looks up the event of each, because the planner would read all to join them.
  */
 function matches(span: Span): string {
@@ -172,7 +172,7 @@ function matches(span: Span): string {
       = ANY (@states::text[])
     AND (@event::text IS NULL OR d.event = @event)
     AND coalesce((
-      SELECT NOT test AND (@applicationId::bigint IS NULL OR application_id = @applicationId)
+      SELECT NOT test AND erased_at IS NULL AND (@applicationId::bigint IS NULL OR application_id = @applicationId)
       FROM events WHERE id = d.event_id AND ${within('id', span)} LIMIT 1
     ), false)
     AND ${hasResult('d.id', span)}

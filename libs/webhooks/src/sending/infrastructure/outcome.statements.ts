@@ -60,6 +60,9 @@ const IS_RECORDABLE = `(
 /** Only a success changes a cancelled delivery whose attempt was in flight, and nothing changes a success. */
 const KEEPS_STATE = `(d.state = 'succeeded' OR d.state = 'cancelled' AND ${OUTCOME.state} <> 'succeeded')`;
 
+/** Whether the answer of attempt `a` is stored: it may repeat data that were erased during the attempt. */
+const IS_KEPT = 'a.id <> ALL (ARRAY(SELECT id FROM found WHERE erased))';
+
 /** When a delivery is tried again; null if it is not. */
 const RETRY_AT = `CASE
       WHEN d.state <> 'succeeded' AND ${STATE} = 'pending'
@@ -106,7 +109,8 @@ ${found},
 logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated, sent, worker)
-  SELECT a.*, @worker::text
+  SELECT a.id, a.lease, a.number, a.at, a.duration_ms, a.status, a.error, a.address,
+    CASE WHEN ${IS_KEPT} THEN a.headers END, CASE WHEN ${IS_KEPT} THEN a.body END, a.truncated, a.sent, @worker::text
   FROM ${rowsFrom(ATTEMPTS)}
     AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated,
       sent)
