@@ -744,6 +744,9 @@ ORDER BY id DESC OFFSET $4::integer - 1 LIMIT 1;
 UPDATE webhooks w SET cancelling = false
 WHERE w.id = ANY ($1::bigint[]) AND w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute';
 
+-- END_ERASURE, prepared as erasures.end
+SELECT end_erasure($1::uuid);
+
 -- END_PARTS, prepared as replays.end_parts
 WITH ending AS MATERIALIZED (
   SELECT p.ctid AS part, r.id
@@ -781,6 +784,9 @@ SET count = l.count + excluded.count, last_at = greatest(l.last_at, excluded.las
 
 -- ENSURE, prepared as partitions.ensure
 SELECT ensure_partitions($1);
+
+-- ERASE_EVENTS, prepared as erasures.erase
+SELECT erase_events($1::uuid, $2::uuid[], $3::uuid[], $4::uuid) AS done;
 
 -- EVENTS_OF_KEY, prepared as events.of-key
 SELECT event_id AS id FROM event_keys
@@ -835,9 +841,17 @@ FROM unnest($1::bigint[]) AS w(id) CROSS JOIN LATERAL (SELECT id FROM deliveries
       AND id BETWEEN $2::uuid AND $3::uuid AND event_id = $4
     ORDER BY webhook_id, id LIMIT 1) d;
 
+-- FIND_ERASURE, prepared as erasures.find
+SELECT id, account_id AS "accountId", since, until,
+  CASE WHEN completed_at IS NULL THEN 'running' ELSE 'completed' END AS state,
+  events, producer_ids AS "producerIds", deliveries, after,
+  created_at AS "createdAt", completed_at AS "completedAt"
+FROM erasures WHERE id = $1 AND ($2::bigint IS NULL OR account_id = $2);
+
 -- FIND_EVENT
 SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data, added
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt", data, added
 FROM events WHERE id = $1 AND ($2::bigint IS NULL OR account_id = $2);
 
 -- FIND_FILTERS, prepared as events.filters
@@ -916,6 +930,13 @@ FROM webhooks WHERE id = $1 AND deleted_at IS NULL;
 DELETE FROM attempt_counts WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM attempt_counts WHERE at < now() - retention_days() * interval '24 hours'
   ORDER BY at LIMIT $1::integer FOR UPDATE SKIP LOCKED
+))
+RETURNING 1;
+
+-- FORGET_ERASURES
+DELETE FROM erasures WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM erasures WHERE completed_at < now() - retention_days() * interval '24 hours'
+  ORDER BY completed_at LIMIT $1::integer FOR UPDATE SKIP LOCKED
 ))
 RETURNING 1;
 
@@ -1055,7 +1076,8 @@ WHERE NOT (NOT w.enabled OR w.deleted_at IS NOT NULL OR d.generation < w.generat
 
 -- LOCK_EVENT
 SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data, added
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt", data, added
 FROM events WHERE id = $1 AND ($2::bigint IS NULL OR account_id = $2) FOR NO KEY UPDATE;
 
 -- LOOK(…), prepared as pending.look.20454
@@ -1125,6 +1147,10 @@ SELECT name FROM migrations ORDER BY id DESC LIMIT 1;
 -- NEXT_CANCELLING, prepared as canceller.next
 SELECT id, w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute' AS "mayEnd" FROM webhooks w WHERE cancelling AND id > $1::bigint
 ORDER BY id LIMIT 200;
+
+-- NEXT_ERASURE, prepared as erasures.next
+SELECT id, account_id AS "accountId", contains, since, until, after FROM erasures
+WHERE completed_at IS NULL ORDER BY advanced_at LIMIT 1;
 
 -- NEXT_PARTS, prepared as replays.next_parts
 WITH RECURSIVE account AS (
@@ -1276,9 +1302,9 @@ WITH
 clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
-  SELECT d.id FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
+  SELECT d.id, d.erased FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
-    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    SELECT id, webhook_id, erased FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
   ) d ON true
 ),
@@ -1286,7 +1312,8 @@ found AS MATERIALIZED (
 logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated, sent, worker)
-  SELECT a.*, $3::text
+  SELECT a.id, a.lease, a.number, a.at, a.duration_ms, a.status, a.error, a.address,
+    CASE WHEN a.id <> ALL (ARRAY(SELECT id FROM found WHERE erased)) THEN a.headers END, CASE WHEN a.id <> ALL (ARRAY(SELECT id FROM found WHERE erased)) THEN a.body END, a.truncated, a.sent, $3::text
   FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[]), (SELECT $4::integer[]), (SELECT $5::timestamptz[]), (SELECT $6::integer[]), (SELECT $7::integer[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]), (SELECT $11::text[]), (SELECT $12::boolean[]), (SELECT $13::text[]))
     AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated,
       sent)
@@ -1332,9 +1359,9 @@ WITH
 clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 -- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
-  SELECT d.id, w.id AS webhook_id, d.id || ' ' || j.lease AS place FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
+  SELECT d.id, d.erased, w.id AS webhook_id, d.id || ' ' || j.lease AS place FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
-    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    SELECT id, webhook_id, erased FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
   ) d ON true
   LEFT JOIN LATERAL (
@@ -1350,7 +1377,8 @@ freed AS (
 logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated, sent, worker)
-  SELECT a.*, $3::text
+  SELECT a.id, a.lease, a.number, a.at, a.duration_ms, a.status, a.error, a.address,
+    CASE WHEN a.id <> ALL (ARRAY(SELECT id FROM found WHERE erased)) THEN a.headers END, CASE WHEN a.id <> ALL (ARRAY(SELECT id FROM found WHERE erased)) THEN a.body END, a.truncated, a.sent, $3::text
   FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[]), (SELECT $4::integer[]), (SELECT $5::timestamptz[]), (SELECT $6::integer[]), (SELECT $7::integer[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]), (SELECT $11::text[]), (SELECT $12::boolean[]), (SELECT $13::text[]))
     AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated,
       sent)
@@ -1400,7 +1428,7 @@ WITH lease AS MATERIALIZED (
   SELECT w.generation, w.ordered, now() AS at, CASE WHEN $1::boolean AND (NOT w.backlog AND w.open_until IS NULL AND NOT (w.paused OR coalesce(w.hold_until > now(), false)) AND NOT (w.max_per_second IS NOT NULL OR w.max_concurrent IS NOT NULL OR w.ordered)) THEN now() + make_interval(secs => (coalesce((w.retry ->> 'timeoutMs')::float8, $2::float8) + 15000) / 1000) END AS ends
   FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
   WHERE d.id = $3 AND w.enabled AND w.deleted_at IS NULL
-    AND (d.state <> 'pending' OR d.generation < w.generation)
+    AND (d.state <> 'pending' OR d.generation < w.generation) AND d.erased IS NULL
     -- A cancelled delivery may still have an attempt in flight.
     AND NOT (d.claimed_until IS NOT NULL AND d.claimed_until > now())
   FOR NO KEY UPDATE OF d
@@ -1419,9 +1447,9 @@ RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate, claimed_unti
 -- RELEASE(…), prepared as pending.release.20454
 WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 found AS MATERIALIZED (
-  SELECT d.id FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
+  SELECT d.id, d.erased FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
-    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    SELECT id, webhook_id, erased FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
   ) d ON true
 ),
@@ -1438,9 +1466,9 @@ SELECT id FROM found;
 -- RELEASE_PLACE(…), prepared as pending.release-place.20454
 WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
 found AS MATERIALIZED (
-  SELECT d.id, w.id AS webhook_id, d.id || ' ' || j.lease AS place FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
+  SELECT d.id, d.erased, w.id AS webhook_id, d.id || ' ' || j.lease AS place FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS j(id, lease)
   JOIN LATERAL (
-    SELECT id, webhook_id FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
+    SELECT id, webhook_id, erased FROM deliveries WHERE id = j.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid) LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
   ) d ON true
   LEFT JOIN LATERAL (
@@ -1508,6 +1536,15 @@ SET immediate = true,
   takes = d.takes + (lease.ends IS NOT NULL)::integer
 FROM lease WHERE d.id = $3
 RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate, lease.ends IS NOT NULL AS queued;
+
+-- START_ERASURE
+INSERT INTO erasures (id, account_id, contains, since, until, after)
+SELECT new_uuid(now(), 1), $1::bigint, $2::text, $3::timestamptz,
+  least($4::timestamptz, now()), least_uuid(coalesce($3::timestamptz, 'epoch'))
+WHERE 20 > (
+  SELECT count(*) FROM erasures WHERE completed_at IS NULL AND account_id IS NOT DISTINCT FROM $1::bigint
+)
+RETURNING id;
 
 -- START_RECOVERY
 INSERT INTO recoveries (id, since, until, user_id, address, request_id)
@@ -1632,6 +1669,7 @@ chosen AS MATERIALIZED (
   SELECT d.id, d.state, job.present, job.ordered, job.at FROM job CROSS JOIN unnest($4::uuid[]) AS n(id)
   JOIN LATERAL (SELECT * FROM deliveries WHERE id = n.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE) d ON d.id = n.id
   WHERE d.state = ANY (job.states) AND (d.state <> 'pending' OR d.generation = job.present)
+    AND d.erased IS NULL
 ),
 -- Restarts each schedule under the subscription's present generation.
 started AS (
@@ -1695,7 +1733,7 @@ SELECT w.id AS "webhookId", count(*)::integer AS "lookedAt", max(d.id::text) AS 
       = ANY ($1::text[])
     AND ($2::text IS NULL OR d.event = $2)
     AND coalesce((
-      SELECT NOT test AND ($3::bigint IS NULL OR application_id = $3)
+      SELECT NOT test AND erased_at IS NULL AND ($3::bigint IS NULL OR application_id = $3)
       FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1
     ), false)
     AND ($4::text IS NULL OR $4 IN (
@@ -1841,7 +1879,8 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
       THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
-    END AS "completedAt", coalesce(e.test, false) AS test
+    END AS "completedAt", e.erased_at AS "erasedAt",
+    coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM deliveries d WHERE d.id = ANY ($1::uuid[]) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b8127-6000-0000-0000-000000000000'::uuid) AND ($2::bigint IS NULL OR d.account_id = $2)
     UNION
@@ -1864,7 +1903,7 @@ SELECT  d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.r
 WITH scanned AS (
   SELECT id, account_id, application_id AS "applicationId", event, resource, test,
       created_at AS "createdAt", (row_number() OVER (ORDER BY account_id, id))::integer AS number,
-      NOT test AND event = $1 AND ($2::text = 'all' OR resource = ANY (string_to_array($2::text, ','))) AND added < 100
+      NOT test AND erased_at IS NULL AND event = $1 AND ($2::text = 'all' OR resource = ANY (string_to_array($2::text, ','))) AND added < 100
         AND coalesce($3::bigint IS NULL OR application_id = $3, false) AS selected
     FROM events
     WHERE (account_id, id) > ($4::bigint, $5::uuid)
@@ -1890,7 +1929,7 @@ WHERE matches OR "isLast" ORDER BY id LIMIT $8::integer;
 WITH scanned AS (
   SELECT id, account_id, application_id AS "applicationId", event, resource, test,
       created_at AS "createdAt", data,
-      NOT test AND event = $1 AND ($2::text = 'all' OR resource = ANY (string_to_array($2::text, ','))) AND added < 100
+      NOT test AND erased_at IS NULL AND event = $1 AND ($2::text = 'all' OR resource = ANY (string_to_array($2::text, ','))) AND added < 100
         AND coalesce($3::bigint IS NULL OR application_id = $3, false) AS selected
     FROM events
     WHERE (account_id, id) > ($4::bigint, $5::uuid)
@@ -1953,7 +1992,7 @@ SELECT id, "isLast", matches FROM (
       = ANY ($1::text[])
     AND ($2::text IS NULL OR d.event = $2)
     AND coalesce((
-      SELECT NOT test AND ($3::bigint IS NULL OR application_id = $3)
+      SELECT NOT test AND erased_at IS NULL AND ($3::bigint IS NULL OR application_id = $3)
       FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1
     ), false)
     AND ($4::text IS NULL OR $4 IN (
@@ -2033,7 +2072,8 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
       THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
-    END AS "completedAt", coalesce(e.test, false) AS test
+    END AS "completedAt", e.erased_at AS "erasedAt",
+    coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
       SELECT *, selected AS matches FROM (
@@ -2116,7 +2156,8 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
       THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
-    END AS "completedAt", coalesce(e.test, false) AS test
+    END AS "completedAt", e.erased_at AS "erasedAt",
+    coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
       SELECT *, selected AS matches FROM (
@@ -2197,7 +2238,8 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
       THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
-    END AS "completedAt", coalesce(e.test, false) AS test
+    END AS "completedAt", e.erased_at AS "erasedAt",
+    coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
       SELECT *, selected AS matches FROM (
@@ -2279,7 +2321,8 @@ SELECT d.account_id AS "accountId", e.occurred_at AS "occurredAt", e.data, w.nam
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
       THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
-    END AS "completedAt", coalesce(e.test, false) AS test
+    END AS "completedAt", e.erased_at AS "erasedAt",
+    coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
       SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches FROM (
@@ -2370,7 +2413,8 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
       THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
-    END AS "completedAt", coalesce(e.test, false) AS test
+    END AS "completedAt", e.erased_at AS "erasedAt",
+    coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
       SELECT *, CASE WHEN "isRead" THEN selected AND strpos(data, $1) > 0 ELSE false END AS matches FROM (
@@ -2461,7 +2505,8 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
       THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
-    END AS "completedAt", coalesce(e.test, false) AS test
+    END AS "completedAt", e.erased_at AS "erasedAt",
+    coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
       SELECT *, selected AS matches FROM (
@@ -2543,7 +2588,8 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
     ELSE coalesce(w.disabled_reason, 'disabled') END ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (w.generation IS NULL OR d.generation < w.generation)
       THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
-    END AS "completedAt", coalesce(e.test, false) AS test
+    END AS "completedAt", e.erased_at AS "erasedAt",
+    coalesce(e.test, false) AS test
   FROM (
     SELECT * FROM (
       SELECT *, selected AS matches FROM (
@@ -2595,7 +2641,8 @@ SELECT  d."isLast", d.matches, d.id, d.event_id AS "eventId", d.webhook_id AS "w
 -- listEvents({"first":20454,"last":20455},{"isOwned":false,"byIndex":false})
 WITH scanned AS (
   SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", row_number() OVER (ORDER BY id DESC) = 10000 AS "isLast",
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt", row_number() OVER (ORDER BY id DESC) = 10000 AS "isLast",
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -2612,7 +2659,8 @@ WITH scanned AS (
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY id DESC LIMIT 10000
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt",
+    "erasedAt", NULL AS data, NULL::integer AS number, "isLast", matches
 FROM (
   SELECT *, selected AS matches
   FROM scanned
@@ -2623,12 +2671,13 @@ ORDER BY id DESC LIMIT $10;
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false,"covered":true,"missed":true})
 WITH scanned AS (
   SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", (row_number() OVER (ORDER BY account_id DESC, id DESC))::integer AS number,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt", (row_number() OVER (ORDER BY account_id DESC, id DESC))::integer AS number,
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
       AND coalesce($3::bigint IS NULL OR application_id = $3, false)
-      AND ($4::boolean IS NULL OR unmatched = $4) AND ($5::text = 'all' OR resource = ANY (string_to_array($5::text, ',')))
+      AND ($4::boolean IS NULL OR unmatched = $4) AND ($5::text = 'all' OR resource = ANY (string_to_array($5::text, ','))) AND erased_at IS NULL
       AS selected
   FROM events
   WHERE (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -2642,10 +2691,12 @@ WITH scanned AS (
     AND ($10::uuid[] IS NULL OR id = ANY ($10))
   ORDER BY account_id DESC, id DESC LIMIT 100
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, number, "isLast", matches
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt",
+    "erasedAt", NULL AS data, number, "isLast", matches
 FROM (
   SELECT *, selected AS matches
-  FROM (SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", number, number = 100 AS "isLast", selected AND NOT (id IN (
+  FROM (SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt",
+    "erasedAt", number, number = 100 AS "isLast", selected AND NOT (id IN (
       SELECT event_id FROM deliveries
       WHERE (webhook_id, id) >= ($11::bigint, (SELECT (left(min(id::text), 19) || '0000-000000000000')::uuid FROM scanned))
         AND (webhook_id, id) <= ($11::bigint, (SELECT (left(max(id::text), 19) || 'ffff-ffffffffffff')::uuid FROM scanned)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -2665,7 +2716,8 @@ WITH scanned AS (
     FROM (
       SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
       FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt", data,
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -2686,7 +2738,8 @@ WITH scanned AS (
     ) AS d
   ) AS d
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, NULL::integer AS number, "isLast", matches
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt",
+    "erasedAt", data, NULL::integer AS number, "isLast", matches
 FROM (
   SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches
   FROM scanned
@@ -2704,7 +2757,8 @@ WITH scanned AS (
     FROM (
       SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
       FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt", data,
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -2725,7 +2779,8 @@ WITH scanned AS (
     ) AS d
   ) AS d
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt",
+    "erasedAt", NULL AS data, NULL::integer AS number, "isLast", matches
 FROM (
   SELECT *, CASE WHEN "isRead" THEN selected AND strpos(data, $10) > 0 ELSE false END AS matches
   FROM scanned
@@ -2736,7 +2791,8 @@ ORDER BY "accountId" DESC, id DESC LIMIT $11;
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":false})
 WITH scanned AS (
   SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", row_number() OVER (ORDER BY account_id DESC, id DESC) = 10000 AS "isLast",
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt", row_number() OVER (ORDER BY account_id DESC, id DESC) = 10000 AS "isLast",
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -2755,7 +2811,8 @@ WITH scanned AS (
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY account_id DESC, id DESC LIMIT 10000
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt",
+    "erasedAt", NULL AS data, NULL::integer AS number, "isLast", matches
 FROM (
   SELECT *, selected AS matches
   FROM scanned
@@ -2766,7 +2823,8 @@ ORDER BY "accountId" DESC, id DESC LIMIT $10;
 -- listEvents({"first":20454,"last":20455},{"isOwned":true,"byIndex":true})
 WITH scanned AS (
   SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", row_number() OVER (ORDER BY account_id DESC, id DESC) = 10000 AS "isLast",
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt", row_number() OVER (ORDER BY account_id DESC, id DESC) = 10000 AS "isLast",
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -2785,7 +2843,8 @@ WITH scanned AS (
     AND ($9::uuid[] IS NULL OR id = ANY ($9))
   ORDER BY account_id DESC, id DESC LIMIT 10000
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", NULL AS data, NULL::integer AS number, "isLast", matches
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt",
+    "erasedAt", NULL AS data, NULL::integer AS number, "isLast", matches
 FROM (
   SELECT *, selected AS matches
   FROM scanned
@@ -2803,7 +2862,8 @@ WITH scanned AS (
     FROM (
       SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
       FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt", data,
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -2817,7 +2877,8 @@ WITH scanned AS (
     ) AS d
   ) AS d
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, "isLast", matches
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt",
+    "erasedAt", data, "isLast", matches
 FROM (
   SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches FROM scanned
 ) AS found
@@ -2834,7 +2895,8 @@ WITH scanned AS (
     FROM (
       SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
       FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt", data,
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -2849,7 +2911,8 @@ WITH scanned AS (
     ) AS d
   ) AS d
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, "isLast", matches
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt",
+    "erasedAt", data, "isLast", matches
 FROM (
   SELECT *, CASE WHEN "isRead" THEN selected ELSE false END AS matches FROM scanned
 ) AS found
@@ -2866,7 +2929,8 @@ WITH scanned AS (
     FROM (
       SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
       FROM (SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource,
-    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt", data,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt",
+    erased_at AS "erasedAt", data,
     NOT test
       AND ($1::text IS NULL OR event = $1)
       AND ($2::text IS NULL OR resource = $2)
@@ -2881,9 +2945,91 @@ WITH scanned AS (
     ) AS d
   ) AS d
 )
-SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt", data, "isLast", matches
+SELECT id, "accountId", "applicationId", event, resource, "producerId", test, "occurredAt", "createdAt",
+    "erasedAt", data, "isLast", matches
 FROM (
   SELECT *, CASE WHEN "isRead" THEN selected AND strpos(data, $8) > 0 ELSE false END AS matches FROM scanned
 ) AS found
 WHERE matches OR "isLast"
 ORDER BY "accountId", id LIMIT $9;
+
+-- searchEvents(20454,{"isOwned":false,"text":"erasure"})
+SELECT id, "isLast", "hasText", "hasKey", CASE WHEN "isEscaped" AND NOT "hasText" THEN data END AS data
+FROM (
+  SELECT id, "isLast", data,
+    in_time AND coalesce(strpos(producer_id, (SELECT contains FROM erasures WHERE id = $1::uuid)) > 0, false) AS "hasKey",
+    CASE WHEN selected THEN strpos(data, (SELECT contains FROM erasures WHERE id = $1::uuid)) > 0 ELSE false END AS "hasText",
+    CASE WHEN selected THEN strpos(data, '\') > 0 ELSE false END AS "isEscaped"
+  FROM (SELECT *, before < 1048576 AS "isRead",
+    before < 1048576 AND (number = 1000 OR before + size >= 1048576) AS "isLast"
+  FROM (
+    SELECT *, (row_number() OVER (ORDER BY id))::integer AS number,
+      coalesce(sum(size) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT *, in_time AND erased_at IS NULL AS selected FROM (
+    SELECT account_id, id, producer_id, erased_at, data,
+      created_at < $2::timestamptz AND ($3::timestamptz IS NULL OR created_at >= $3) AS in_time
+    FROM events WHERE $4::bigint IS NULL AND id > $5::uuid AND id < least_uuid($2::timestamptz + interval '1 ms') AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+    ORDER BY id LIMIT 1000
+  ) AS e) AS d
+    ) AS d
+  ) AS d) AS read
+  WHERE "isRead"
+) AS searched
+WHERE "isLast" OR "hasText" OR "hasKey" OR "isEscaped"
+ORDER BY id;
+
+-- searchEvents(20454,{"isOwned":true,"text":"erasure"})
+SELECT id, "isLast", "hasText", "hasKey", CASE WHEN "isEscaped" AND NOT "hasText" THEN data END AS data
+FROM (
+  SELECT id, "isLast", data,
+    in_time AND coalesce(strpos(producer_id, (SELECT contains FROM erasures WHERE id = $1::uuid)) > 0, false) AS "hasKey",
+    CASE WHEN selected THEN strpos(data, (SELECT contains FROM erasures WHERE id = $1::uuid)) > 0 ELSE false END AS "hasText",
+    CASE WHEN selected THEN strpos(data, '\') > 0 ELSE false END AS "isEscaped"
+  FROM (SELECT *, before < 1048576 AS "isRead",
+    before < 1048576 AND (number = 1000 OR before + size >= 1048576) AS "isLast"
+  FROM (
+    SELECT *, (row_number() OVER (ORDER BY account_id, id))::integer AS number,
+      coalesce(sum(size) OVER (ORDER BY account_id, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT *, in_time AND erased_at IS NULL AS selected FROM (
+    SELECT account_id, id, producer_id, erased_at, data,
+      created_at < $2::timestamptz AND ($3::timestamptz IS NULL OR created_at >= $3) AS in_time
+    FROM events WHERE (account_id, id) > ($4::bigint, $5::uuid) AND (account_id, id) < ($4::bigint, least_uuid($2::timestamptz + interval '1 ms')) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+    ORDER BY account_id, id LIMIT 1000
+  ) AS e) AS d
+    ) AS d
+  ) AS d) AS read
+  WHERE "isRead"
+) AS searched
+WHERE "isLast" OR "hasText" OR "hasKey" OR "isEscaped"
+ORDER BY id;
+
+-- searchEvents(20454,{"isOwned":true,"text":"request"})
+SELECT id, "isLast", "hasText", "hasKey", CASE WHEN "isEscaped" AND NOT "hasText" THEN data END AS data
+FROM (
+  SELECT id, "isLast", data,
+    in_time AND coalesce(strpos(producer_id, $1::text) > 0, false) AS "hasKey",
+    CASE WHEN selected THEN strpos(data, $1::text) > 0 ELSE false END AS "hasText",
+    CASE WHEN selected THEN strpos(data, '\') > 0 ELSE false END AS "isEscaped"
+  FROM (SELECT *, before < 1048576 AS "isRead",
+    before < 1048576 AND (number = 1000 OR before + size >= 1048576) AS "isLast"
+  FROM (
+    SELECT *, (row_number() OVER (ORDER BY account_id, id))::integer AS number,
+      coalesce(sum(size) OVER (ORDER BY account_id, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (
+      SELECT *, CASE WHEN selected THEN coalesce(octet_length(data), 0) ELSE 0 END AS size
+      FROM (SELECT *, in_time AND erased_at IS NULL AS selected FROM (
+    SELECT account_id, id, producer_id, erased_at, data,
+      created_at < $2::timestamptz AND ($3::timestamptz IS NULL OR created_at >= $3) AS in_time
+    FROM events WHERE (account_id, id) > ($4::bigint, $5::uuid) AND (account_id, id) < ($4::bigint, least_uuid($2::timestamptz + interval '1 ms')) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
+    ORDER BY account_id, id LIMIT 1000
+  ) AS e) AS d
+    ) AS d
+  ) AS d) AS read
+  WHERE "isRead"
+) AS searched
+WHERE "isLast" OR "hasText" OR "hasKey" OR "isEscaped"
+ORDER BY id;

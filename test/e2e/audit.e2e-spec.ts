@@ -240,6 +240,17 @@ describe('an entry', () => {
     ]);
   });
 
+  it('is written for a link and for the session that it begins, by the link', async () => {
+    const made = await demo.client.post(`/v1/users/${demo.id}/links`, {});
+    const link = made.json<{ url: string }>().url.split('#link=')[1]!;
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    const opened = await clientOf(demo.api.url).post('/v1/session', { link }, { headers });
+    expect(opened.status).toBe(200);
+    const [created, begun] = await recorded();
+    expect(created).toMatchObject({ action: 'link.create', resource: 'link', actor: 'demo' });
+    expect(begun).toMatchObject({ action: 'session.create', resourceId: created!.resourceId });
+  });
+
   it('is written for every action on deliveries', async () => {
     const webhook = await demo.aSubscription();
     await demo.client.post(`${webhook}/test`);

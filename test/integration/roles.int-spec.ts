@@ -331,6 +331,47 @@ it('the worker can recover a subscription only for a running recovery, once, and
   });
 });
 
+it('the worker can empty events only for a running erasure of their account, and only what was accepted before it', async () => {
+  const [account, other] = [await anAccount(database), await anAccount(database)];
+  await database.query(
+    `INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
+     SELECT new_uuid(now(), n), account, 'smsdlr', 'sms', now(), at, '{"n":1}'
+     FROM (VALUES (1, $1::bigint, now()), (2, $2::bigint, now()), (3, $1::bigint, now() + interval '1 minute')) v(n, account, at)`,
+    [account, other],
+  );
+  const erasure = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
+  const events = `ARRAY(SELECT id FROM events WHERE event = 'smsdlr')`;
+  const erase = () =>
+    as(
+      'worker',
+      `SELECT erase_events('${erasure}', ${events}, ${events}, 'ffffffff-ffff-ffff-ffff-ffffffffffff')`,
+    );
+  const erased = () =>
+    names(`SELECT account_id AS name FROM events WHERE event = 'smsdlr' AND data = '{}'`);
+  await erase();
+  await database.query(
+    `INSERT INTO erasures (id, account_id, contains, until, after, completed_at)
+     VALUES ($1, $2, 'text', now() + interval '1 s', least_uuid('epoch'), now())`,
+    [erasure, account],
+  );
+  await erase();
+  expect(await erased()).toEqual([]);
+  await database.query('UPDATE erasures SET completed_at = NULL');
+  await erase();
+  expect(await erased()).toEqual([account]);
+  for (const statement of [
+    `UPDATE events SET data = '{}'`,
+    `UPDATE attempts SET response_body = NULL`,
+    `UPDATE erasures SET contains = 'other'`,
+    'INSERT INTO erasures (id, until, after) VALUES (new_uuid(now(), 1), now(), new_uuid(now(), 1))',
+  ]) {
+    await expect(as('worker', statement)).rejects.toMatchObject({ code: REFUSED });
+  }
+  await expect(as('api', `SELECT end_erasure('${erasure}')`)).rejects.toMatchObject({
+    code: REFUSED,
+  });
+});
+
 describe('the partition functions', () => {
   it('create partitions for a month ahead at most', async () => {
     await as('api', 'SELECT ensure_partitions(100000)');

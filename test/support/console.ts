@@ -200,7 +200,9 @@ export class ConsoleInstallation {
     const pair = { username, password };
     const answer = await clientOf(this.api.url).post('/v1/session', pair, { headers });
     expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
-    const [, name = '', value = ''] = /^([^=]+)=([^;]+)/.exec(answer.headers['set-cookie']!.at(-1)!)!;
+    const [, name = '', value = ''] = /^([^=]+)=([^;]+)/.exec(
+      answer.headers['set-cookie']!.at(-1)!,
+    )!;
     return [{ name, value, url: this.api.url, httpOnly: true, sameSite: 'Strict' }];
   }
 }

@@ -4,8 +4,8 @@ import { CommandFailure } from './failure.js';
 
 /** A text cannot have more than 512 MiB in JavaScript. */
 const MAX_FILE_MIB = 256;
-/** More than a password, or another text that is one line, may have. */
-const MAX_LINE_BYTES = 4_096;
+/** More than a password may have. */
+const MAX_PASSWORD_BYTES = 4_096;
 
 /**
  * Reads a file of JSON.
@@ -63,20 +63,17 @@ export function nameOf(file: string): string {
   return file === '-' ? 'standard input' : file;
 }
 
-export const readPassword = (): Promise<string> => readSecret('password');
-
 /**
- * Reads a text from standard input, where other users of the machine cannot see it, and no history of a shell keeps it.
- * Removes one trailing line break.
- * @param noun what it is, for messages
+ * Reads a password from standard input, where other users of the machine cannot see it. Removes one trailing line
+ * break.
  */
-export async function readSecret(noun: string): Promise<string> {
-  const bytes = await readBytes('-', MAX_LINE_BYTES);
-  if (!bytes) throw new CommandFailure(`The ${noun} on standard input is too long.`);
+export async function readPassword(): Promise<string> {
+  const bytes = await readBytes('-', MAX_PASSWORD_BYTES);
+  if (!bytes) throw new CommandFailure('The password on standard input is too long.');
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.replace(/\r?\n$/, '');
   } catch {
-    throw new CommandFailure(`The ${noun} on standard input is not UTF-8.`);
+    throw new CommandFailure('The password on standard input is not UTF-8.');
   }
 }

@@ -345,6 +345,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the feed of events
+         * @description Returns the caller's events with their data, oldest first, in an order that never changes; with the `platform` role, those of all accounts. Go on with `Switchhook-Cursor` as `after`, or with the URL in `Link`: whoever does gets every event exactly once, because no event ever appears behind a cursor that was returned. Without `after` and `since`, it begins now. An event appears within a second of its acceptance. A page may be empty, and ends at about 1 MiB. An account can have at most 20 requests that `wait` at the same time.
+         */
+        get: operations["feedFollow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/deliveries": {
         parameters: {
             query?: never;
@@ -737,6 +757,46 @@ export interface paths {
          * @description Returns what a recovery has done, and its progress. Requires the role `platform` or `operator`.
          */
         get: operations["recoveriesShow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase a text
+         * @description Empties the data of the account's events that contain a text, and the stored responses of their attempts, and removes producers' keys that contain it. The events stay, with `erasedAt`. What still waits of them is cancelled, with the reason `erased`, and they cannot be sent again. Events that are accepted after the request are not erased. An event that is reported again with a removed key is accepted as a new one. The other roles than `account` may erase for any account, or for all.
+         */
+        post: operations["erasuresStart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/erasures/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show an erasure
+         * @description Returns what an erasure has erased, and its progress, but not the text.
+         */
+        get: operations["erasuresShow"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2050,11 +2110,12 @@ export interface components {
              *     - `disabled`: the subscription was disabled
              *     - `deleted`: the subscription was deleted
              *     - `requested`: the customer cancelled the delivery
+             *     - `erased`: the data of its event was erased
              *     - `expired`: the retention of its event ended
              * @example gone
              * @enum {string}
              */
-            reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "requested" | "expired";
+            reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "requested" | "erased" | "expired";
             /**
              * @description The number of recorded attempts.
              * @example 1
@@ -2087,6 +2148,12 @@ export interface components {
              */
             completedAt?: string;
             /**
+             * Format: date-time
+             * @description When the data of the event was erased, and the stored responses; absent otherwise. The delivery cannot be sent again.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+            /**
              * @description Whether the delivery is a test.
              * @example false
              */
@@ -2110,7 +2177,7 @@ export interface components {
          *     - `pending`: in flight, or waiting for the next attempt
          *     - `succeeded`: the target responded with 2xx
          *     - `exhausted`: given up after failed attempts
-         *     - `cancelled`: the subscription was disabled or deleted, or the customer cancelled the delivery
+         *     - `cancelled`: the subscription was disabled or deleted, the customer cancelled the delivery, or its event was erased
          *     - `parked`: pending, while the subscription is paused, its circuit is open, or its target has asked to wait with `Retry-After`
          * @example exhausted
          * @enum {string}
@@ -2242,11 +2309,12 @@ export interface components {
              *     - `disabled`: the subscription was disabled
              *     - `deleted`: the subscription was deleted
              *     - `requested`: the customer cancelled the delivery
+             *     - `erased`: the data of its event was erased
              *     - `expired`: the retention of its event ended
              * @example gone
              * @enum {string}
              */
-            reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "requested" | "expired";
+            reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "requested" | "erased" | "expired";
             /**
              * @description The number of recorded attempts.
              * @example 1
@@ -2278,6 +2346,12 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             completedAt?: string;
+            /**
+             * Format: date-time
+             * @description When the data of the event was erased, and the stored responses; absent otherwise. The delivery cannot be sent again.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
             /**
              * @description Whether the delivery is a test.
              * @example false
@@ -2326,6 +2400,123 @@ export interface components {
              * @example true
              */
             billable: boolean;
+        };
+        Erasure: {
+            /**
+             * Format: uuid
+             * @description The erasure's id.
+             * @example 019a0b1c-2d3e-7f40-8a51-b26c73d84e95
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description The erasure's URL.
+             * @example https://api.example.com/v1/erasures/019a0b1c-2d3e-7f40-8a51-b26c73d84e97
+             */
+            href: string;
+            /**
+             * Format: int64
+             * @description The account whose events are searched; absent for all accounts.
+             * @example 83346
+             */
+            accountId?: number;
+            /**
+             * Format: date-time
+             * @description The start of the time range.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since?: string;
+            /**
+             * Format: date-time
+             * @description The end of the time range.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            until: string;
+            /**
+             * @description The erasure's state.
+             *
+             *     - `running`: it searches for events with the text
+             *     - `completed`: it has searched all of them
+             * @example running
+             * @enum {string}
+             */
+            state: "running" | "completed";
+            /**
+             * @description The number of events whose data contained the text.
+             * @example 14
+             */
+            events: number;
+            /**
+             * @description The number of producers' keys that contained the text.
+             * @example 2
+             */
+            producerIds: number;
+            /**
+             * @description The number of waiting deliveries that were cancelled.
+             * @example 1
+             */
+            deliveries: number;
+            /**
+             * Format: date-time
+             * @description While it runs: all events that were accepted before this time have been searched.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            searchedTo?: string;
+            /**
+             * Format: date-time
+             * @description When the erasure was created.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the erasure was completed, and its text removed.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            completedAt?: string;
+        };
+        ErasureCount: {
+            /**
+             * @description The number of events whose data contained the text.
+             * @example 14
+             */
+            events: number;
+            /**
+             * @description The number of producers' keys that contained the text.
+             * @example 2
+             */
+            producerIds: number;
+        };
+        /** @description `null` counts as absent. */
+        ErasureRequest: {
+            /**
+             * @description Only events of this account: the caller's own, which is the default. Other roles than `account` may name any, and without it, events of all accounts are searched. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @example 83346
+             */
+            accountId?: string | null;
+            /**
+             * @description The text to erase, such as a telephone number. It is searched for in the data of events, exactly as it was sent or with JSON escapes, and in the keys of producers. Must have 4 to 200 characters. Must not contain U+0000 or lone surrogates.
+             * @example +14075550100
+             */
+            contains: string;
+            /**
+             * @description Only counts, and erases nothing.
+             * @default false
+             * @example false
+             */
+            dryRun?: boolean | null;
+            /**
+             * Format: date-time
+             * @description Only events that were accepted at or after this time. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since?: string | null;
+            /**
+             * Format: date-time
+             * @description Only events that were accepted before this time; by default, those before the request. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            until?: string | null;
         };
         Event: {
             /**
@@ -2378,6 +2569,12 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the data of the event was erased, which is empty since; absent otherwise.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
             /**
              * @description The event's data, exactly as it was reported; only with `include=data`.
              * @example {
@@ -2451,6 +2648,12 @@ export interface components {
              */
             createdAt: string;
             /**
+             * Format: date-time
+             * @description When the data of the event was erased, which is empty since; absent otherwise.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+            /**
              * @description The event's data, exactly as it was reported.
              * @example {
              *       "callId": "8c1f3a",
@@ -2502,6 +2705,74 @@ export interface components {
             code?: "validation_failed" | "unavailable" | "internal_error";
             /** @description Every validation error, if `code` is `validation_failed`. */
             errors?: components["schemas"]["Fault"][];
+        };
+        EventWithData: {
+            /**
+             * Format: uuid
+             * @description The event's id.
+             * @example 019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description The event's URL.
+             * @example https://api.example.com/v1/events/019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
+             */
+            href: string;
+            /**
+             * @description The event's kind.
+             * @example cdrCreated
+             */
+            event: components["schemas"]["EventKind"];
+            /**
+             * @description What the event is about: call, sms, transcription, or `all` in a notice about a subscription.
+             * @example call
+             */
+            resource: string;
+            /**
+             * Format: int64
+             * @description The id of the event's account.
+             * @example 83346
+             */
+            accountId: number;
+            /**
+             * @description The id of the event's application, if it has one.
+             * @example 5080983
+             */
+            applicationId?: string;
+            /**
+             * @description The producer's key for the event, if it has one.
+             * @example cdr-8c1f3a
+             */
+            producerId?: string;
+            /**
+             * Format: date-time
+             * @description When the event happened.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * Format: date-time
+             * @description When the event was accepted.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the data of the event was erased, which is empty since; absent otherwise.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+            /**
+             * @description The event's data, exactly as it was reported.
+             * @example {
+             *       "callId": "8c1f3a",
+             *       "duration": 33258
+             *     }
+             */
+            data: {
+                [key: string]: unknown;
+            };
         };
         FailingTarget: {
             /**
@@ -2886,7 +3157,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "subscription_inactive" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "recovery_running" | "own_access" | "credential_limit_reached" | "user_not_active";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "event_erased" | "subscription_inactive" | "cursor_expired" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "recovery_running" | "erasures_running" | "own_access" | "credential_limit_reached" | "user_not_active";
             /**
              * @description The same as `detail`.
              * @example There is no such resource.
@@ -2894,6 +3165,11 @@ export interface components {
             error: string;
             /** @description Every validation error, if `code` is `validation_failed`. */
             errors?: components["schemas"]["Fault"][];
+            /**
+             * @description The oldest cursor that works, if `code` is `cursor_expired`.
+             * @example 019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
+             */
+            oldest?: string;
             /**
              * @description The `X-Request-Id` of the response.
              * @example f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11
@@ -4048,10 +4324,24 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `cursor_expired`: Events after the cursor are no longer kept. `oldest` is the oldest cursor that works. */
+        CursorExpired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description `delivery_exists`: The subscription already has a delivery of the event, which you can redeliver.
          *
          *     `delivery_limit_reached`: The event has already been sent to 100 subscriptions that it had not matched.
+         *
+         *     `event_erased`: The data of the event was erased, so it cannot be sent.
          *
          *     `event_not_matching`: The subscription is for other events, or was created more than 30 days after the event.
          *
@@ -4061,7 +4351,7 @@ export interface components {
          *
          *     `subscription_inactive`: The webhook subscription is disabled or deleted.
          */
-        DeliveryExistsOrDeliveryLimitReachedOrEventNotMatchingOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive: {
+        DeliveryExistsOrDeliveryLimitReachedOrEventErasedOrEventNotMatchingOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4089,13 +4379,33 @@ export interface components {
         /**
          * @description `delivery_not_finished`: The delivery was cancelled while it was in flight, and that attempt has not ended yet.
          *
+         *     `event_erased`: The data of the event was erased, so it cannot be sent.
+         *
          *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
          *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which must not cause others.
          *
          *     `subscription_inactive`: The webhook subscription is disabled or deleted.
          */
-        DeliveryNotFinishedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive: {
+        DeliveryNotFinishedOrEventErasedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                /** @description Seconds to wait before a retry. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `erasures_running`: Twenty erasures are running for the account, or for all accounts.
+         *
+         *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
+         */
+        ErasuresRunningOrIdempotencyKeyInUse: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4434,6 +4744,8 @@ export interface components {
         "RateLimit-Policy": string;
         /** @description Seconds to wait before a retry. */
         "Retry-After": number;
+        /** @description The cursor to go on with, as `after`. Nothing ever appears behind it. */
+        "Switchhook-Cursor": string;
         /** @description If the page ended before it was full: everything from this time on has been searched, and the next page continues from here. */
         "Switchhook-Searched-To": string;
         /** @description The authentication scheme; absent if a page of this origin sent the request. */
@@ -5282,10 +5594,10 @@ export interface operations {
                 accountId?: string;
                 /** @description Only events with this producer's key. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
                 producerId?: string;
-                /** @description Only events without a delivery (`true`), or with at least one (`false`). */
-                unmatched?: boolean;
                 /** @description Only entries whose event's data contains this text, exactly as it was sent: quotes, spaces, escapes and case count. For example, the id of a call or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
                 contains?: string;
+                /** @description Only events without a delivery (`true`), or with at least one (`false`). */
+                unmatched?: boolean;
                 /** @description Only events that match this subscription as it is now and were not delivered to it. The earliest are from 30 days before its creation. */
                 missedBy?: string;
                 /** @description Adds the `data` to each event. A page then ends at about 1 MiB of data. */
@@ -5522,10 +5834,64 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["DeliveryExistsOrDeliveryLimitReachedOrEventNotMatchingOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
+            409: components["responses"]["DeliveryExistsOrDeliveryLimitReachedOrEventErasedOrEventNotMatchingOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    feedFollow: {
+        parameters: {
+            query?: {
+                /** @description Only events of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
+                event?: string;
+                /** @description Only events about this resource: call, sms, transcription, or all for notices. */
+                resource?: string;
+                /** @description Only events of this application. */
+                applicationId?: string;
+                /** @description For operators: only events of this account. */
+                accountId?: string;
+                /** @description Only events with this producer's key. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
+                producerId?: string;
+                /** @description Only entries whose event's data contains this text, exactly as it was sent: quotes, spaces, escapes and case count. For example, the id of a call or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
+                contains?: string;
+                /** @description Without `after`: begins with the first event accepted at this time or later, or with the oldest that is kept. */
+                since?: string;
+                /** @description Answers as soon as there is an event, or after this many seconds. */
+                wait?: number;
+                /** @description The maximum number of entries to return. */
+                limit?: number;
+                /** @description Returns the events after this cursor: `Switchhook-Cursor` of the last answer, or the id of an event. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    "Switchhook-Cursor": components["headers"]["Switchhook-Cursor"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventWithData"][];
+                    "application/x-ndjson": unknown;
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            410: components["responses"]["CursorExpired"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5753,7 +6119,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["DeliveryNotFinishedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
+            409: components["responses"]["DeliveryNotFinishedOrEventErasedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -5793,7 +6159,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["DeliveryNotFinishedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
+            409: components["responses"]["DeliveryNotFinishedOrEventErasedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6367,6 +6733,94 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Recovery"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    erasuresStart: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique key for the request, such as a new UUID. Within 24 hours, a repeat with the same key and body gets the same response and creates nothing. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ErasureRequest"];
+            };
+        };
+        responses: {
+            /** @description The result of a dry run, which changes nothing. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasureCount"];
+                };
+            };
+            /** @description Accepted for later processing. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Address"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["ErasuresRunningOrIdempotencyKeyInUse"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    erasuresShow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The erasure's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
                 };
             };
             401: components["responses"]["Unauthorized"];

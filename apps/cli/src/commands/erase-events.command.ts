@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { idOf, type Schemas } from '#libs/client';
 import { type ApiConnection, apiOf } from '../api/api-connection.js';
 import { addApiCommand, type Options, withAccount } from '../command.js';
-import { readSecret } from '../input.js';
+import { readText } from '../input.js';
 import { complain, print } from '../output.js';
 import { progressLine } from '../progress-line.js';
 import { stopSignal } from '../stop-signal.js';
@@ -11,6 +11,7 @@ import { stopSignal } from '../stop-signal.js';
 const POLL_MS = 500;
 
 interface EraseOptions extends Options {
+  textFile: string;
   since?: string;
   until?: string;
   dryRun?: true;
@@ -23,10 +24,12 @@ export function addEraseEventsCommand(events: Command): void {
     addApiCommand(
       events,
       'erase',
-      'empty the data of all events that contain the text on standard input',
-      '--dry-run < text',
+      'empty the data of all events that contain a text',
+      '--text-file number.txt --dry-run',
     ),
   )
+    // An argument would stay in the history of the shell.
+    .requiredOption('--text-file <file>', 'file that has the text, - for standard input')
     .option('--since <time>', 'accepted at this time or later, such as 2027-01-31T12:00:00Z')
     .option('--until <time>', 'accepted before this time (default: now)')
     .option('--dry-run', 'only count the events')
@@ -35,12 +38,15 @@ export function addEraseEventsCommand(events: Command): void {
 }
 
 async function erase(options: EraseOptions, command: Command): Promise<void> {
-  const { account: accountId, since, until, dryRun, wait } = options;
+  const { account: accountId, since, until, dryRun, wait, textFile } = options;
   if (dryRun && wait) command.error('error: --dry-run and --wait exclude each other');
+  if (textFile === '-' && options.passwordStdin) {
+    command.error('error: --text-file - and --password-stdin both read standard input');
+  }
   // Registered first, so that Ctrl-C never leaves the erasure unnamed.
   const stopped = wait && stopSignal();
   const api = await apiOf(options, command);
-  const contains = await readSecret('text');
+  const contains = (await readText(textFile)).replace(/\r?\n$/, '');
   const body = JSON.stringify({ contains, accountId, since, until, dryRun });
   const { text } = await api.ask('POST', 'v1/erasures', body);
   if (dryRun) {

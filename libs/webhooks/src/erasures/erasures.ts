@@ -76,6 +76,6 @@ export class Erasures {
     const searchedTo = timeOfId(after);
     // Before the first event, it stands at the beginning of time.
     const isAmid = erasure.state === 'running' && searchedTo.getTime() > 0;
-    return withoutNulls<Erasure>({ ...erasure, ...(isAmid && { searchedTo }) });
+    return withoutNulls<Erasure>({ ...erasure, searchedTo: isAmid ? searchedTo : null });
   }
 }

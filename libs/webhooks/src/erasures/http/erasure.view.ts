@@ -24,7 +24,9 @@ export const ErasureView = viewOf<Erasure>()('Erasure', {
     ({ id }, href) => href('erasures', id),
   ),
   accountId: computed(
-    optional(schema.accountNumber('The account whose events are searched; absent for all accounts.')),
+    optional(
+      schema.accountNumber('The account whose events are searched; absent for all accounts.'),
+    ),
     ({ accountId }) => (accountId === undefined ? undefined : Number(accountId)),
   ),
   since: optional(schema.time('The start of the time range.')),
@@ -33,7 +35,9 @@ export const ErasureView = viewOf<Erasure>()('Erasure', {
   ...COUNTS,
   deliveries: schema.integer('The number of waiting deliveries that were cancelled.', 1),
   searchedTo: optional(
-    schema.time('While it runs: all events that were accepted before this time have been searched.'),
+    schema.time(
+      'While it runs: all events that were accepted before this time have been searched.',
+    ),
   ),
   createdAt: schema.time('When the erasure was created.'),
   completedAt: optional(schema.time('When the erasure was completed, and its text removed.')),
