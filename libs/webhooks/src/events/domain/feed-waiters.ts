@@ -9,7 +9,6 @@ export const MOST_WAITING = 20;
 const RETRY_AFTER_MS = 1_000;
 
 interface Waiter extends Waiting {
-  userId: string;
   wake: (isNews: boolean) => void;
   fail: (error: Error) => void;
 }
@@ -30,19 +29,32 @@ export class FeedWaiters {
   ) {}
 
   /**
-   * Resolves with true when there may be an event, and with false after `ms`, with the signal, or when the process stops.
-   * @throws RateLimitedError, UnavailableError
+   * Counts a request that is going to wait. @returns what ends it
+   * @throws RateLimitedError
    */
-  async wait(userId: string, what: Waiting, ms: number, end: AbortSignal): Promise<boolean> {
-    if (this.stopped || end.aborted) return false;
-    const others = this.counts.get(userId) ?? 0;
-    if (others >= MOST_WAITING) {
+  enter(userId: string): () => void {
+    const count = (this.counts.get(userId) ?? 0) + 1;
+    if (count > MOST_WAITING) {
       const message = `The account already has ${MOST_WAITING} requests that wait for events, which is the limit.`;
       throw new RateLimitedError(message, RETRY_AFTER_MS);
     }
+    this.counts.set(userId, count);
+    return () => {
+      const others = this.counts.get(userId)! - 1;
+      if (others > 0) this.counts.set(userId, others);
+      else this.counts.delete(userId);
+    };
+  }
+
+  /**
+   * Resolves with true when there may be an event, and with false after `ms`, with the signal, or when the process stops.
+   * @throws UnavailableError
+   */
+  async wait(what: Waiting, ms: number, end: AbortSignal): Promise<boolean> {
+    if (this.stopped || end.aborted) return false;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
-        this.leave(waiter);
+        this.waiters.delete(waiter);
         clearTimeout(timer);
         end.removeEventListener('abort', giveUp);
       };
@@ -54,23 +66,13 @@ export class FeedWaiters {
         leave();
         reject(error);
       };
-      const waiter: Waiter = { ...what, userId, wake, fail };
+      const waiter: Waiter = { ...what, wake, fail };
       const giveUp = (): void => wake(false);
       const timer = setTimeout(giveUp, ms);
       end.addEventListener('abort', giveUp);
       this.waiters.add(waiter);
-      this.counts.set(userId, others + 1);
-      this.looking ??= this.lookRepeatedly().finally(() => {
-        this.looking = undefined;
-      });
+      this.looking ??= this.lookRepeatedly();
     });
-  }
-
-  private leave(waiter: Waiter): void {
-    if (!this.waiters.delete(waiter)) return;
-    const others = this.counts.get(waiter.userId)! - 1;
-    if (others > 0) this.counts.set(waiter.userId, others);
-    else this.counts.delete(waiter.userId);
   }
 
   /** NestJS calls it before the server waits for its answers to end. */
@@ -81,10 +83,10 @@ export class FeedWaiters {
   }
 
   private async lookRepeatedly(): Promise<void> {
-    while (this.waiters.size > 0) {
+    for (;;) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       const waiting = [...this.waiters];
-      if (waiting.length === 0) return;
+      if (waiting.length === 0) break;
       try {
         const news = await this.reader.haveNews(waiting, await this.horizon.current());
         for (const [index, isNews] of news.entries()) if (isNews) waiting[index]!.wake(true);
@@ -92,5 +94,6 @@ export class FeedWaiters {
         for (const { fail } of waiting) fail(error as Error);
       }
     }
+    this.looking = undefined;
   }
 }

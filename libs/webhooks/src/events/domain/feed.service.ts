@@ -61,7 +61,13 @@ export class FeedService {
   ): Promise<FeedPart> {
     const end = await this.horizon.current();
     const after = await this.cursorOf(start, end);
-    return wait ? this.next(scope, filter, after, end, wait) : this.part(scope, filter, after, end);
+    if (!wait) return this.part(scope, filter, after, end);
+    const leave = this.waiters.enter(wait.userId);
+    try {
+      return await this.next(scope, filter, after, end, wait);
+    } finally {
+      leave();
+    }
   }
 
   /** @throws CursorExpiredError */
@@ -106,7 +112,7 @@ export class FeedService {
       const leftMs = until - performance.now();
       if (leftMs <= 0 || this.waiters.stopped) return false;
       const ms = Math.min(leftMs, CHECK_MS);
-      const isNews = await this.waiters.wait(wait.userId, { scope, after }, ms, wait.end);
+      const isNews = await this.waiters.wait({ scope, after }, ms, wait.end);
       await wait.check();
       if (isNews) return true;
     }
