@@ -45,6 +45,7 @@ const ROOMS = {
     'replays',
     'recoveries',
     'erasures',
+    'closings',
     'events',
     'stream',
     'retention',

@@ -1,5 +1,5 @@
 -- KNOWN_ACCOUNTS
-SELECT id FROM users WHERE id = ANY ($1::bigint[]);
+SELECT id FROM users WHERE id = ANY ($1::bigint[]) AND status IN ('active', 'locked');
 
 -- LOCK_APPLICATIONS
 LOCK TABLE applications IN SHARE ROW EXCLUSIVE MODE;

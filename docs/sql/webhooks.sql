@@ -3,8 +3,11 @@ WITH
 accepted AS MATERIALIZED (SELECT feed_time() AS at),
 -- The batch, with the accounts of its events.
 given AS MATERIALIZED (
-  SELECT *, (SELECT user_id FROM applications WHERE id = g.application_id) AS application_account,
-    (SELECT id FROM users WHERE id = g.account_id) AS named_account
+  SELECT *, (
+      SELECT user_id FROM applications a
+      WHERE id = g.application_id AND NOT EXISTS (SELECT FROM closings WHERE account_id = a.user_id)
+    ) AS application_account,
+    (SELECT id FROM users WHERE id = g.account_id AND status IN ('active', 'locked')) AS named_account
   FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::bigint[]), (SELECT $5::text[]), (SELECT $6::timestamptz[]), (SELECT $7::text[]), (SELECT $8::text[])) WITH ORDINALITY
     AS g(event, resource, application_id, account_id, producer_id, occurred_at, data, traceparent, ord)
 ),
@@ -104,8 +107,11 @@ WITH
 accepted AS MATERIALIZED (SELECT feed_time() AS at),
 -- The batch, with the accounts of its events.
 given AS MATERIALIZED (
-  SELECT *, (SELECT user_id FROM applications WHERE id = g.application_id) AS application_account,
-    (SELECT id FROM users WHERE id = g.account_id) AS named_account
+  SELECT *, (
+      SELECT user_id FROM applications a
+      WHERE id = g.application_id AND NOT EXISTS (SELECT FROM closings WHERE account_id = a.user_id)
+    ) AS application_account,
+    (SELECT id FROM users WHERE id = g.account_id AND status IN ('active', 'locked')) AS named_account
   FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::bigint[]), (SELECT $5::text[]), (SELECT $6::timestamptz[]), (SELECT $7::text[]), (SELECT $8::text[])) WITH ORDINALITY
     AS g(event, resource, application_id, account_id, producer_id, occurred_at, data, traceparent, ord)
 ),
@@ -618,6 +624,9 @@ UPDATE webhooks SET backlog = false WHERE id = ANY (ARRAY(
 )))
 SELECT id FROM webhooks WHERE id = ANY ($1::bigint[]) AND backlog;
 
+-- CLOSING_ACCOUNTS, prepared as closings.accounts
+SELECT account_id AS "accountId" FROM closings ORDER BY requested_at, account_id;
+
 -- CREATE_DELIVERY
 WITH counted AS (
   UPDATE events SET added = added + 1, unmatched = false WHERE id = $1
@@ -739,6 +748,24 @@ FROM replays
 WHERE (recovery_id IS NULL AND ((webhook_id = $1::bigint AND NOT (missed AND event IS NOT NULL))
     OR $1::bigint IS NULL AND webhook_id IS NULL AND account_id = $2::bigint)) AND id >= least_uuid(now() - make_interval(secs => $3::float8 / 1000))
 ORDER BY id DESC OFFSET $4::integer - 1 LIMIT 1;
+
+-- END_ACCOUNT
+WITH clock AS MATERIALIZED (SELECT now() AS at, now() AT TIME ZONE 'UTC' AS utc),
+closing AS (
+  INSERT INTO closings (account_id) VALUES ($1) ON CONFLICT DO NOTHING
+),
+deleted AS (
+  UPDATE applications SET deleted_at = now() WHERE user_id = $1 AND deleted_at IS NULL
+)
+UPDATE webhooks w SET deleted_at = CASE 'all' WHEN 'all' THEN (SELECT at FROM clock) ELSE w.deleted_at END,
+    payload = CASE 'all' WHEN 'all' THEN null ELSE w.payload END,
+    filter = CASE 'all' WHEN 'all' THEN null ELSE w.filter END,
+    filter_id = CASE 'all' WHEN 'all' THEN null ELSE w.filter_id END,
+    headers = CASE 'all' WHEN 'all' THEN null ELSE w.headers END,
+    userinfo = CASE 'all' WHEN 'all' THEN null ELSE w.userinfo END,
+    generation = CASE 'all' WHEN 'all' THEN w.generation + 1 ELSE w.generation END,
+    cancelling = CASE 'all' WHEN 'all' THEN true ELSE w.cancelling END
+WHERE account_id = $1 AND deleted_at IS NULL;
 
 -- END_CANCELLING, prepared as canceller.end
 UPDATE webhooks w SET cancelling = false
@@ -925,6 +952,9 @@ ORDER BY id LIMIT 100 FOR NO KEY UPDATE;
 SELECT id, account_id AS "accountId", application_id AS "applicationId", event, resource, filter, accounts,
   created_at AS "createdAt"
 FROM webhooks WHERE id = $1 AND deleted_at IS NULL;
+
+-- FINISH, prepared as closings.finish
+SELECT finish_closing($1::bigint, $2::integer) AS removed;
 
 -- FORGET_COUNTS
 DELETE FROM attempt_counts WHERE ctid = ANY (ARRAY(
@@ -1490,6 +1520,10 @@ released AS (
 )
 SELECT id FROM found WHERE webhook_id IS NOT NULL;
 
+-- REMOVE_DATA, prepared as closings.remove-data
+SELECT seen, last
+FROM remove_data_of_account($1::bigint, $2::text, $3::uuid, $4::uuid, $5::integer);
+
 -- REPLACE_KEY
 UPDATE webhooks SET secret = $1, public_key = $2, retired_secrets = coalesce((
   SELECT jsonb_agg(retired ORDER BY place)
@@ -1722,6 +1756,16 @@ FROM (
   SELECT claimed_until FROM deliveries WHERE state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid)
   ORDER BY webhook_id, next_attempt_at LIMIT 10000
 ) d;
+
+-- countOf("deliveries",{"first":20454,"last":20455})
+SELECT count(*)::integer AS count FROM (
+  SELECT FROM deliveries WHERE account_id = $1 AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT $2::integer
+) counted;
+
+-- countOf("events",{"first":20454,"last":20455})
+SELECT count(*)::integer AS count FROM (
+  SELECT FROM events WHERE account_id = $1 AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT $2::integer
+) counted;
 
 -- countPending(…)
 SELECT count(*)::float8 AS deliveries FROM deliveries

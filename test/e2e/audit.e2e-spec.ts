@@ -190,6 +190,7 @@ describe('an entry', () => {
     await platform.put(user, { status: 'active' });
     const added = await platform.post(`${user}/credentials`, {});
     await platform.delete(new URL(added.json<{ href: string }>().href).pathname);
+    await platform.delete(user);
     const environment = { name: 'Partner tests', type: 'special', billable: false };
     await platform.post('/v1/environments', environment);
     expect(await recordedActions()).toEqual([
@@ -199,6 +200,7 @@ describe('an entry', () => {
       'user.unlock',
       'credential.create',
       'credential.delete',
+      'user.close',
       'environment.create',
     ]);
     const entries = await recorded();

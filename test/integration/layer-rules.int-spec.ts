@@ -359,6 +359,11 @@ describe('the layers', () => {
       { 'libs/webhooks/src/erasures/domain/source.ts': `import '../../events/domain/event.js';` },
     ],
     [
+      'what-closings-may-use',
+      'closings import events',
+      { 'libs/webhooks/src/closings/source.ts': `import '../events/domain/event.js';` },
+    ],
+    [
       'what-events-may-use',
       'events import the index of their own context',
       { 'libs/webhooks/src/events/infrastructure/all.ts': `import '../../index.js';` },

@@ -1,7 +1,7 @@
-import { Injectable, Module, type Type } from '@nestjs/common';
+import { type DynamicModule, Injectable, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ApplicationsModule, ApplicationsService } from '#libs/applications';
-import { IdentityModule, UsersService } from '#libs/identity';
+import { AccountClosings, IdentityModule, UsersService } from '#libs/identity';
 import { actAs, Transactions } from '#libs/kernel';
 import { type Config, connectOnce, readConfigOf, RuntimeModule } from '#libs/runtime';
 
@@ -12,6 +12,28 @@ class CliModule {}
 export function withUsers<Result>(use: (users: UsersService) => Promise<Result>): Promise<Result> {
   return withService(IdentityModule, UsersService, use);
 }
+
+/** The services of closing an account. */
+@Injectable()
+class AccountClosing {
+  constructor(
+    readonly users: UsersService,
+    readonly closings: AccountClosings,
+  ) {}
+}
+
+/** Runs `use` with what closes accounts of this installation. */
+export async function withClosing<Result>(
+  use: (closing: AccountClosing) => Promise<Result>,
+): Promise<Result> {
+  // Only here, because the library loads slowly.
+  const { ClosingsModule } = await import('#libs/webhooks');
+  const module = { module: ClosingModule, imports: [IdentityModule, ClosingsModule] };
+  return withService(module, AccountClosing, use);
+}
+
+@Module({ providers: [AccountClosing], exports: [AccountClosing] })
+class ClosingModule {}
 
 /** The services of an import. */
 @Injectable()
@@ -33,7 +55,7 @@ export function withImports<Result>(use: (imports: Imports) => Promise<Result>):
 
 /** Runs `use` with a service of a module. Other modules are not started, so their settings are not required. */
 export async function withService<Service, Result>(
-  module: Type,
+  module: Type | DynamicModule,
   service: Type<Service>,
   use: (service: Service) => Promise<Result>,
 ): Promise<Result> {

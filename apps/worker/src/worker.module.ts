@@ -3,6 +3,7 @@ import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
 import { type Config, RuntimeModule } from '#libs/runtime';
 import {
   ErasureWorkerModule,
+  ClosingWorkerModule,
   PartitionsModule,
   QueueModule,
   RecoveryWorkerModule,
@@ -27,6 +28,7 @@ export class WorkerModule {
         ReplayWorkerModule,
         RecoveryWorkerModule,
         ErasureWorkerModule,
+        ClosingWorkerModule,
         RetentionModule,
         UnknownRouteModule,
       ],

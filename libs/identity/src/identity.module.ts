@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditTrail } from '#libs/kernel';
+import { AccountClosings } from './domain/account-closings.js';
 import { AuditLog } from './domain/audit-log.js';
 import { CredentialsRepository } from './domain/credential.js';
 import { EnvironmentsRepository, EnvironmentsService } from './domain/environments.service.js';
@@ -31,6 +32,7 @@ import {
 @Module({
   imports: [TypeOrmModule.forFeature([UserSchema, CredentialSchema, EnvironmentSchema])],
   providers: [
+    AccountClosings,
     EnvironmentsService,
     OperatorReads,
     UsersService,
@@ -45,6 +47,7 @@ import {
     { provide: UsersRepository, useClass: TypeOrmUsersRepository },
   ],
   exports: [
+    AccountClosings,
     AuditLog,
     AuditTrail,
     EnvironmentsService,

@@ -1,4 +1,6 @@
 export { ErasureWorkerModule } from './erasures/erasures.module.js';
+export { Closings } from './closings/closings.js';
+export { ClosingsModule, ClosingWorkerModule } from './closings/closings.module.js';
 export { PartitionsModule } from './partitions/partitions.module.js';
 export { QueueModule } from './queue/queue.module.js';
 export { RecoveryWorkerModule } from './recoveries/recoveries.module.js';

@@ -1,12 +1,15 @@
 import { type Command, Option } from 'commander';
-import type { Role, Status, User } from '#libs/identity';
+import type { MOST_COUNTED as MOST, Role, Status, User } from '#libs/identity';
 import { addCommand } from '../command.js';
+import { confirm, type ConfirmOptions, mustAsk, withYes } from '../confirmation.js';
 import { CommandFailure } from '../failure.js';
 import { type OutputOptions, print } from '../output.js';
 import { readPassword } from '../input.js';
 import { type Row, Table } from '../table.js';
 
 const PAGE_SIZE = 500;
+/** Repeated here, too: how much is counted of an account. */
+const MOST_COUNTED: typeof MOST = 100_000;
 /** Repeated here, so that `--help` does not load the service. */
 const ROLES = Object.keys({
   account: true,
@@ -21,12 +24,12 @@ interface CreateOptions extends OutputOptions {
   ifMissing?: true;
 }
 
-/** `users list|create|lock|unlock` */
+/** `users list|create|lock|unlock|close` */
 export function addUsersCommands(program: Command): void {
   const users = addCommand(
     program,
     'users',
-    'list, create, lock and unlock users; a user is an account',
+    'list, create, lock, unlock and close users; a user is an account',
     'list',
   );
   addCommand(users, 'list', 'list all users').action(list);
@@ -60,6 +63,16 @@ export function addUsersCommands(program: Command): void {
     .argument('<name>', 'username or id')
     .option('--forget-failures', 'and forget the failed logins that lock it out')
     .action(unlock);
+  withYes(
+    addCommand(
+      users,
+      'close',
+      'close an account for good: end its logins, delete what it has and remove its data',
+      'demo',
+    ),
+  )
+    .argument('<name>', 'username or id')
+    .action(close);
 }
 
 async function list(options: OutputOptions): Promise<void> {
@@ -137,4 +150,31 @@ async function unlock(
     throw new CommandFailure(`Redis, which counts failed logins, cannot be reached (${why}).`);
   }
   print(options, { username, forgotten }, `counters of failed logins forgotten: ${forgotten}`);
+}
+
+async function close(
+  name: string,
+  options: OutputOptions & ConfirmOptions,
+  command: Command,
+): Promise<void> {
+  const isAsking = mustAsk(options, command);
+  const { withClosing } = await import('../services.js');
+  await withClosing(async ({ users, closings }) => {
+    const { id, username, status } = await users.get(name);
+    if (isAsking && status !== 'closing' && status !== 'closed') {
+      const { events, deliveries } = await closings.remains(id);
+      await confirm(
+        `Close ${username} (id ${id}) for good, and remove its events (${shownCount(events)}) and deliveries ` +
+          `(${shownCount(deliveries)})?`,
+      );
+    }
+    const closed = await users.close(id);
+    const state =
+      closed.status === 'closed' ? 'is closed' : 'is being closed; workers remove its data';
+    print(options, { id, username, status: closed.status }, `${username} ${state}`);
+  });
+}
+
+function shownCount(count: number): string {
+  return count < MOST_COUNTED ? String(count) : `${MOST_COUNTED} or more`;
 }

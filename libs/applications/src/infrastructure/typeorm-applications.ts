@@ -65,11 +65,12 @@ export const LOCK_APPLICATIONS = statement('LOCK TABLE applications IN SHARE ROW
 export const RAISE_IDS = statement('SELECT raise_application_ids()');
 
 export const TAKEN_IDS = idsAmong('applications');
-export const KNOWN_ACCOUNTS = idsAmong('users');
+/** Those that are not closed. */
+export const KNOWN_ACCOUNTS = idsAmong('users', " AND status IN ('active', 'locked')");
 
-function idsAmong(table: 'applications' | 'users') {
+function idsAmong(table: 'applications' | 'users', condition = '') {
   return statement<{ ids: readonly string[] }, { id: string }>(
-    `SELECT id FROM ${table} WHERE id = ANY (@ids::bigint[])`,
+    `SELECT id FROM ${table} WHERE id = ANY (@ids::bigint[])${condition}`,
   );
 }
 

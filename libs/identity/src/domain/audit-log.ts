@@ -26,6 +26,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   'user.import',
   'user.lock',
   'user.unlock',
+  'user.close',
   'user.list_applications',
   'user.list_webhooks',
   'credential.create',

@@ -63,4 +63,5 @@ export abstract class CredentialsRepository {
   abstract insert(credential: NewCredential): Promise<Credential>;
   /** @returns whether the user had it */
   abstract remove(userId: string, id: string): Promise<boolean>;
+  abstract removeAll(userId: string): Promise<void>;
 }

@@ -35,6 +35,13 @@ export class OwnAccessError extends DomainError {
   }
 }
 
+/** The user is being closed, or is closed, for good. */
+export class UserClosedError extends DomainError {
+  constructor() {
+    super('conflict', 'user_closed', 'The user is closed, which cannot be undone.');
+  }
+}
+
 /** How many credentials a user may have, because each login and each answer reads all of them. Some have more from before. */
 export const MAX_CREDENTIALS = 10;
 

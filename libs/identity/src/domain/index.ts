@@ -1,4 +1,10 @@
 export { type CredentialScope, isOperator, OPERATORS, REPORTERS, type Role } from './access.js';
+export {
+  AccountClosings,
+  type AccountData,
+  type AccountRemains,
+  MOST_COUNTED,
+} from './account-closings.js';
 export { Credential } from './credential.js';
 export { Environment, EnvironmentsService, type NewEnvironment } from './environments.service.js';
 export { EnvironmentIdTakenError, UsernameTakenError } from './identity-errors.js';

@@ -1,5 +1,5 @@
 import type { CredentialScope, Role } from './access.js';
-import type { Status } from './user.js';
+import type { UserStatus } from './user.js';
 
 /** The authenticated user of a request. */
 export interface Principal {
@@ -23,7 +23,7 @@ export type ActingUser = Pick<Principal, 'userId' | 'role'>;
 /** The data that is needed to check a user's password. */
 export interface Login {
   user: Omit<Principal, 'scope'>;
-  status: Status;
+  status: UserStatus;
   salt: Buffer;
   /** The credentials that have not expired. */
   credentials: { id: string; hash: Buffer; scope: CredentialScope }[];

@@ -55,6 +55,15 @@ export function usersRepositoryContract(users: () => UsersRepository): void {
     expect(await users().findById(id)).toMatchObject({ status: 'locked' });
     expect(await users().setStatus('999999999', 'locked')).toBe(false);
   });
+
+  it('keeps a user closed, and its username taken while it is being closed', async () => {
+    const { id } = await users().insert(aUser('ending'));
+    expect(await users().setStatus(id, 'closing')).toBe(true);
+    expect(await users().setStatus(id, 'closing')).toBe(false);
+    expect(await users().setStatus(id, 'active')).toBe(false);
+    expect(await users().findById(id)).toMatchObject({ status: 'closing' });
+    await expect(users().insert(aUser('ending'))).rejects.toThrow(UsernameTakenError);
+  });
 }
 
 /** Credentials under test. */
@@ -98,6 +107,14 @@ export function credentialsRepositoryContract({ credentials, aUser }: Credential
     expect(await credentials().remove(user, id)).toBe(true);
     expect(await credentials().remove(user, id)).toBe(false);
     expect(await credentials().findByUser(user)).toEqual([]);
+  });
+
+  it('removes all credentials of a user', async () => {
+    const [user, other] = [await aUser(), await aUser()];
+    for (const owner of [user, user, other]) await insert(owner, 1);
+    await credentials().removeAll(user);
+    expect(await credentials().findByUser(user)).toEqual([]);
+    expect(await credentials().findByUser(other)).toHaveLength(1);
   });
 }
 

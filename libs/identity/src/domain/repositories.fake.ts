@@ -6,7 +6,7 @@ import {
   type NewEnvironment,
 } from './environments.service.js';
 import { EnvironmentIdTakenError, UsernameTakenError } from './identity-errors.js';
-import { type NewUser, User, UsersRepository } from './user.js';
+import { type NewUser, STATUSES, User, type UserStatus, UsersRepository } from './user.js';
 
 /** Users in memory, ids from 1. */
 export class FakeUsersRepository extends UsersRepository {
@@ -50,7 +50,7 @@ export class FakeUsersRepository extends UsersRepository {
 
   override setStatus(id: string, status: User['status']): Promise<boolean> {
     const user = this.all.find((one) => one.id === id);
-    if (!user || user.status === status) return Promise.resolve(false);
+    if (!user || user.status === status || !isGiven(user.status)) return Promise.resolve(false);
     user.status = status;
     return Promise.resolve(true);
   }
@@ -82,7 +82,15 @@ export class FakeCredentialsRepository extends CredentialsRepository {
     this.all = left;
     return Promise.resolve(isRemoved);
   }
+
+  override removeAll(userId: string): Promise<void> {
+    this.all = this.all.filter((one) => one.userId !== userId);
+    return Promise.resolve();
+  }
 }
+
+/** Whether a request can change the status. */
+const isGiven = (status: UserStatus) => STATUSES.some((one) => one === status);
 
 /** Environments in memory; a new installation has two. */
 export class FakeEnvironmentsRepository extends EnvironmentsRepository {

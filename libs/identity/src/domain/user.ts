@@ -6,6 +6,13 @@ import type { Role } from './access.js';
 export const STATUSES = ['active', 'locked'] as const;
 export type Status = (typeof STATUSES)[number];
 
+/**
+ * `closing`: nobody can log in as the user any more, and its account's data is being removed. `closed`: it has been
+ * removed. The row stays, so that the id is never given again.
+ */
+export const USER_STATUSES = [...STATUSES, 'closing', 'closed'] as const;
+export type UserStatus = (typeof USER_STATUSES)[number];
+
 /** The length of a user's salt. */
 export const SALT_BYTES = 16;
 
@@ -15,7 +22,7 @@ export class User {
   id!: string;
   username!: string;
   role!: Role;
-  status!: Status;
+  status!: UserStatus;
   /** Shared by all passwords of the user, so that one computation checks all of them. */
   salt!: Buffer;
   joinDate!: Date;
@@ -72,6 +79,9 @@ export abstract class UsersRepository {
   abstract raiseIds(): Promise<void>;
   /** Locks the user's row until the transaction ends. */
   abstract lock(id: string): Promise<void>;
-  /** @returns whether the status changed */
+  /**
+   * A user that is being closed, or is closed, keeps its status.
+   * @returns whether the status changed
+   */
   abstract setStatus(id: string, status: User['status']): Promise<boolean>;
 }

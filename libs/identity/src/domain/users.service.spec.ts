@@ -7,11 +7,13 @@ import {
   ValidationError,
 } from '#libs/kernel';
 import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
+import { AccountClosings } from './account-closings.js';
 import { FakeCredentialsRepository, FakeUsersRepository } from './repositories.fake.js';
 import {
   CredentialLimitReachedError,
   MAX_CREDENTIALS,
   OwnAccessError,
+  UserClosedError,
   UsernameTakenError,
 } from './identity-errors.js';
 import { fakeHash, FakeLogins, FakePasswordHasher } from './logins.fake.js';
@@ -39,6 +41,9 @@ let logins: FakeLogins;
 let sessions: FakeSessions;
 let audit: FakeAuditTrail;
 let transactions: FakeTransactions;
+let closings: AccountClosings;
+/** The accounts that ended in other contexts. */
+let ended: string[];
 let users: UsersService;
 
 beforeEach(() => {
@@ -48,11 +53,17 @@ beforeEach(() => {
   logins = new FakeLogins();
   sessions = new FakeSessions(logins);
   audit = new FakeAuditTrail(transactions);
+  closings = new AccountClosings();
+  ended = [];
+  closings.take({
+    end: (accountId) => Promise.resolve(void ended.push(accountId)),
+    remains: () => Promise.resolve({ events: 2, deliveries: 3 }),
+  });
   users = serviceWith(new FakePasswordHasher());
 });
 
 const serviceWith = (hasher: FakePasswordHasher) =>
-  new UsersService(repository, credentials, sessions, hasher, transactions, audit);
+  new UsersService(repository, credentials, sessions, hasher, transactions, audit, closings);
 
 const aUser = async (username = 'demo') => (await users.create({ username, role: 'account' })).user;
 const as = ({ id }: User, role: Role = 'account'): ActingUser => ({ userId: id, role });
@@ -307,3 +318,51 @@ it.each(['x'.repeat(201), '🔑'.repeat(201), 'x'.repeat(8) + '\ud800', 'xxxxxxx
     await expect(users.prepareImport(records)).rejects.toThrow(ValidationError);
   },
 );
+
+describe('a closed account', () => {
+  it('has no credentials and ends everywhere, once, which is recorded', async () => {
+    const operator = await aUser('operator');
+    const { id } = await aUser();
+    const closed = await users.close('demo', as(operator, 'platform'));
+    expect(closed).toMatchObject({ id, status: 'closing' });
+    expect(await users.close(id, as(operator, 'platform'))).toMatchObject({ status: 'closing' });
+    expect(ended).toEqual([id]);
+    expect(await credentials.findByUser(id)).toEqual([]);
+    const closings = audit.entries.filter(({ action }) => action === 'user.close');
+    expect(closings).toEqual([{ action: 'user.close', resourceId: id, accountId: id }]);
+  });
+
+  it('shows what remains only while it is being closed', async () => {
+    const operator = as(await aUser('operator'), 'platform');
+    await aUser();
+    expect(await users.show('demo', operator)).not.toHaveProperty('remains');
+    const user = await users.close('demo');
+    expect(await users.show('demo', operator)).toMatchObject({
+      remains: { events: 2, deliveries: 3 },
+    });
+    user.status = 'closed';
+    expect(await users.show('demo', operator)).not.toHaveProperty('remains');
+  });
+
+  it('is not the own one', async () => {
+    const operator = await aUser('operator');
+    const own = users.close('operator', as(operator, 'platform'));
+    await expect(own).rejects.toThrow(OwnAccessError);
+    expect(ended).toEqual([]);
+  });
+
+  it('can neither be unlocked nor get a credential', async () => {
+    const { id } = await aUser();
+    await users.close(id);
+    await expect(users.setStatus(id, 'active')).rejects.toThrow(UserClosedError);
+    await expect(users.addCredential(id)).rejects.toThrow(UserClosedError);
+    expect((await users.get(id)).status).toBe('closing');
+  });
+
+  it('is not closed by a process that could not remove its data', async () => {
+    await aUser();
+    closings = new AccountClosings();
+    users = serviceWith(new FakePasswordHasher());
+    await expect(users.close('demo')).rejects.toThrow('nothing in this process removes');
+  });
+});

@@ -13,6 +13,7 @@ import {
   ValidationError,
 } from '#libs/kernel';
 import { type CredentialScope, isOperator, type Role } from './access.js';
+import { AccountClosings, type AccountRemains } from './account-closings.js';
 import {
   type Credential,
   CredentialsRepository,
@@ -21,7 +22,12 @@ import {
   requireCredentialName,
   requireExpiry,
 } from './credential.js';
-import { CredentialLimitReachedError, MAX_CREDENTIALS, OwnAccessError } from './identity-errors.js';
+import {
+  CredentialLimitReachedError,
+  MAX_CREDENTIALS,
+  OwnAccessError,
+  UserClosedError,
+} from './identity-errors.js';
 import {
   generatePassword,
   isUsername,
@@ -64,6 +70,7 @@ export class UsersService {
     private readonly hasher: PasswordHasher,
     private readonly transactions: Transactions,
     private readonly audit: AuditTrail,
+    private readonly closings: AccountClosings,
   ) {}
 
   /**
@@ -153,13 +160,26 @@ export class UsersService {
     return this.users.page(page);
   }
 
+  /** @throws NotFoundError */
+  get(user: string): Promise<User> {
+    return this.required(user);
+  }
+
   /**
    * Shows a user to itself or to an operator.
+   * @returns `remains` while the user is being closed
    * @throws NotFoundError
    */
-  async show(user: string, by: ActingUser): Promise<{ user: User; credentials: Credential[] }> {
+  async show(
+    user: string,
+    by: ActingUser,
+  ): Promise<{ user: User; credentials: Credential[]; remains?: AccountRemains }> {
     const found = await this.visible(user, by);
-    return { user: found, credentials: await this.credentials.findByUser(found.id) };
+    return {
+      user: found,
+      credentials: await this.credentials.findByUser(found.id),
+      ...(found.status === 'closing' && { remains: await this.closings.remains(found.id) }),
+    };
   }
 
   /**
@@ -176,11 +196,12 @@ export class UsersService {
   /**
    * Locks a user, whose sessions end for good, or unlocks it.
    * @param status undefined changes nothing
-   * @throws NotFoundError, ForbiddenError, OwnAccessError
+   * @throws NotFoundError, ForbiddenError, OwnAccessError, UserClosedError
    */
   async setStatus(user: string, status: Status | undefined, by?: ActingUser): Promise<User> {
     return this.transactions.run(async () => {
       const found = await this.changeable(user, by);
+      refuseClosed(found);
       if (status === 'locked' && by?.userId === found.id) throw new OwnAccessError('lock yourself');
       if (status !== undefined && (await this.users.setStatus(found.id, status))) {
         if (status === 'locked') await this.sessions.removeOfUser(found.id);
@@ -191,9 +212,29 @@ export class UsersService {
   }
 
   /**
+   * Closes a user's account for good: at once, its logins and sessions end, and so does what other contexts do for it.
+   * Its data is removed later, and then its name is free. Does nothing if it is closed.
+   * @throws NotFoundError, ForbiddenError, OwnAccessError
+   */
+  async close(user: string, by?: ActingUser): Promise<User> {
+    return this.transactions.run(async () => {
+      const found = await this.changeable(user, by);
+      if (by?.userId === found.id) throw new OwnAccessError('close your own account');
+      if (await this.users.setStatus(found.id, 'closing')) {
+        await this.sessions.removeOfUser(found.id);
+        await this.credentials.removeAll(found.id);
+        await this.closings.end(found.id);
+        await this.record('user.close', found.id);
+        return Object.assign(found, { status: 'closing' as const });
+      }
+      return found;
+    });
+  }
+
+  /**
    * Adds a credential to a user.
    * @returns `password` only if it was generated; it cannot be read later
-   * @throws NotFoundError, ForbiddenError, ValidationError, CredentialLimitReachedError
+   * @throws NotFoundError, ForbiddenError, UserClosedError, ValidationError, CredentialLimitReachedError
    */
   async addCredential(
     user: string,
@@ -203,7 +244,9 @@ export class UsersService {
     const { password, name = null, scope = 'manage', expiresAt = null } = request;
     if (name !== null) requireCredentialName(name);
     if (expiresAt) requireExpiry(expiresAt);
-    const { id, salt } = await this.changeable(user, by);
+    const found = await this.changeable(user, by);
+    refuseClosed(found);
+    const { id, salt } = found;
     const { hash, generated } = await this.hashed(password, salt);
     const credential = await this.transactions.run(async () => {
       // Without the lock, concurrent requests would exceed the limit.
@@ -279,4 +322,8 @@ export class UsersService {
 function requireMayManage(role: Role, by: ActingUser | undefined): void {
   if (role !== 'platform' || !by || by.role === 'platform') return;
   throw new ForbiddenError('Only a user with the role platform may create or change one.');
+}
+
+function refuseClosed({ status }: User): void {
+  if (status === 'closing' || status === 'closed') throw new UserClosedError();
 }

@@ -2,6 +2,7 @@ import { DeletedSchema, describeError, describeRoutes, schema } from '#libs/http
 import {
   CredentialLimitReachedError,
   OwnAccessError,
+  UserClosedError,
   UserNotActiveError,
 } from '../domain/identity-errors.js';
 import { AuditController } from './audit.controller.js';
@@ -28,12 +29,16 @@ const CREDENTIAL_LIMIT = describeError(
 );
 const OWN_ACCESS = describeError(
   new OwnAccessError('lock yourself'),
-  'Nobody can lock themselves, or revoke their own last valid credential with the scope `manage`.',
+  'Nobody can lock themselves, close their own account, or revoke their own last valid credential with the scope `manage`.',
 );
 
 const NOT_ACTIVE = describeError(
   new UserNotActiveError(),
-  'The user is locked, so nobody can log in as it.',
+  'The user is locked or closed, so nobody can log in as it.',
+);
+const USER_CLOSED = describeError(
+  new UserClosedError(),
+  'The user is being closed, or is closed, which cannot be undone.',
 );
 
 const usersRoutes = describeRoutes(UsersController, {
@@ -74,6 +79,17 @@ const usersRoutes = describeRoutes(UsersController, {
         'sessions of the user, which an unlock does not restore.',
       examples: { lock: { status: 'locked' }, unlock: { status: 'active' } },
       answer: ChangedUserSchema,
+      errors: [OWN_ACCESS, USER_CLOSED, 'precondition_failed'],
+    },
+    close: {
+      summary: 'Close an account',
+      about:
+        'Closes the account of a user for good. Requires the role `platform` or `operator`, and `platform` for a user with that ' +
+        'role; you cannot close your own. At once, its logins, sessions and event reports end, its applications and subscriptions are deleted, and its deliveries are cancelled. Then ' +
+        'its events, deliveries, attempts and statistics are removed in the background, which `GET /v1/users/{user}` shows: the ' +
+        'status is `closing`, with what remains, and then `closed`. The id is never used again; the username is free once the ' +
+        'user is closed. Another request for the same user changes nothing.',
+      answer: ChangedUserSchema,
       errors: [OWN_ACCESS, 'precondition_failed'],
     },
     listCredentials: {
@@ -101,7 +117,7 @@ const usersRoutes = describeRoutes(UsersController, {
       },
       answer: CreatedCredentialSchema,
       headers: ['Location'],
-      errors: [CREDENTIAL_LIMIT],
+      errors: [CREDENTIAL_LIMIT, USER_CLOSED],
     },
     removeCredential: {
       summary: 'Revoke a credential',

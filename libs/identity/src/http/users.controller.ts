@@ -46,8 +46,8 @@ export class UsersController {
 
   @Get(':user')
   async show(@Param('user') name: string, @CurrentUser() viewer: Principal): Promise<Answer> {
-    const { user, credentials } = await this.users.show(name, viewer);
-    return shown(UserWithCredentialsView, Object.assign(user, { credentials }));
+    const { user, ...others } = await this.users.show(name, viewer);
+    return shown(UserWithCredentialsView, Object.assign(user, others));
   }
 
   @Post()
@@ -85,6 +85,20 @@ export class UsersController {
   ): Promise<object[]> {
     const { credentials } = await this.users.show(name, by);
     return credentials.map((each) => CredentialView.show(each, href));
+  }
+
+  @Delete(':user')
+  @HttpCode(202)
+  @AllowedTo(OPERATORS)
+  async close(
+    @Param('user') name: string,
+    @CurrentUser() by: Principal,
+    @IfAbsent() refuse: AbsenceCheck,
+    @Href() href: HrefBuilder,
+  ): Promise<object> {
+    await refuse(() => this.users.show(name, by));
+    const user = await this.users.close(name, by);
+    return { href: href('users', user.id), id: Number(user.id) };
   }
 
   @Get(':user/credentials/:credential')

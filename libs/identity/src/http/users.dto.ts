@@ -1,12 +1,14 @@
 import { computed, type HrefBuilder, schema, viewOf } from '#libs/http';
 import { Field, oneOf, parseTime } from '#libs/kernel';
 import { type CredentialScope, type Role, ROLES, SCOPES } from '../domain/access.js';
+import { type AccountRemains, MOST_COUNTED } from '../domain/account-closings.js';
 import { type Credential, credentialNameValidator, expiryValidator } from '../domain/credential.js';
 import {
   passwordValidator,
   type Status,
   STATUSES,
   type User,
+  USER_STATUSES,
   usernameValidator,
 } from '../domain/user.js';
 
@@ -86,7 +88,11 @@ export const UserView = viewOf<User>()('User', {
   ),
   username: schema.text('The username.', 'partner.one'),
   role: schema.choice(ROLES_SAY, ROLES),
-  status: schema.choice('The status. The credentials of a locked user are rejected.', STATUSES),
+  status: schema.choice(
+    'The status. The credentials of a locked user are rejected. `closing`: its data is being removed; `closed`: it has been ' +
+      'removed, and its username is `closed:` and its id.',
+    USER_STATUSES,
+  ),
   joinDate: schema.time('When the user was created.'),
 });
 
@@ -109,16 +115,35 @@ const CredentialSummaryView = viewOf<Credential>()('CredentialSummary', {
   ),
 });
 
-/** One user. */
-export const UserWithCredentialsView = viewOf<User & { credentials: Credential[] }>()(
-  'UserWithCredentials',
-  {
-    ...UserView.members,
-    credentials: computed(schema.arrayOf(CredentialSummaryView.schema), ({ credentials }, href) =>
-      credentials.map((each) => CredentialSummaryView.show(each, href)),
+const most = MOST_COUNTED.toLocaleString('en');
+
+const RemainsSchema = schema.named(
+  'AccountRemains',
+  schema.object({
+    events: schema.integer(`The number of events; ${most} stands for that many or more.`, 1_200),
+    deliveries: schema.integer(
+      `The number of deliveries; ${most} stands for that many or more.`,
+      3_400,
     ),
-  },
+  }),
 );
+
+/** A user as its own page shows it. */
+type ShownUser = User & { credentials: Credential[]; remains?: AccountRemains | undefined };
+
+/** One user. */
+export const UserWithCredentialsView = viewOf<ShownUser>()('UserWithCredentials', {
+  ...UserView.members,
+  credentials: computed(schema.arrayOf(CredentialSummaryView.schema), ({ credentials }, href) =>
+    credentials.map((each) => CredentialSummaryView.show(each, href)),
+  ),
+  remains: optional(
+    schema.use(RemainsSchema, {
+      description:
+        'What is still to be removed of a user whose status is `closing`; otherwise absent.',
+    }),
+  ),
+});
 
 const credentialAddress = schema.href("The credential's URL.", 'users/83346/credentials/7');
 

@@ -168,4 +168,11 @@ ALTER TABLE sessions ALTER COLUMN credential_id DROP NOT NULL,
 CREATE UNIQUE INDEX sessions_link_idx ON sessions (link_id);
 `;
 
-export const migrations = [initial, migrationOf('Identity1764400000023', ACCESS, LINKS)];
+/** A user whose account is being closed, or is closed. */
+const closing = migrationOf(
+  'Closing1764400000026',
+  `ALTER TABLE users DROP CONSTRAINT users_status_check,
+  ADD CONSTRAINT users_status_check CHECK (status IN ('active', 'locked', 'closing', 'closed'))`,
+);
+
+export const migrations = [initial, migrationOf('Identity1764400000023', ACCESS, LINKS), closing];

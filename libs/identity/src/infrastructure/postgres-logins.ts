@@ -3,10 +3,10 @@ import { LRUCache } from '#libs/kernel';
 import { BackgroundTasks, Database, prepared, TypeOrmTransactions } from '#libs/runtime';
 import { CredentialUses, type Login, Logins, type Principal } from '../domain/logins.js';
 import type { CredentialScope } from '../domain/access.js';
-import type { Status } from '../domain/user.js';
+import type { UserStatus } from '../domain/user.js';
 
 interface LoginRow extends Omit<Principal, 'scope'> {
-  status: Status;
+  status: UserStatus;
   salt: Buffer;
   id: string | null;
   hash: Buffer | null;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Not } from 'typeorm';
+import { In } from 'typeorm';
 import type { Page } from '#libs/kernel';
 import { codeOf, statement, TypeOrmTransactions } from '#libs/runtime';
 import { Credential, CredentialsRepository, type NewCredential } from '../domain/credential.js';
@@ -9,7 +9,7 @@ import {
   type NewEnvironment,
 } from '../domain/environments.service.js';
 import { EnvironmentIdTakenError, UsernameTakenError } from '../domain/identity-errors.js';
-import { type NewUser, User, UsersRepository } from '../domain/user.js';
+import { type NewUser, STATUSES, User, UsersRepository } from '../domain/user.js';
 
 /** Serialises changes of what belongs to a user. This lock still allows foreign keys to refer to the row. */
 export const LOCK_USER = statement<{ id: string }>(
@@ -56,8 +56,9 @@ export class TypeOrmUsersRepository implements UsersRepository {
   }
 
   async setStatus(id: string, status: User['status']): Promise<boolean> {
+    const before = In(STATUSES.filter((one) => one !== status));
     const { affected } = await this.transactions.use((manager) =>
-      manager.update(User, { id, status: Not(status) }, { status }),
+      manager.update(User, { id, status: before }, { status }),
     );
     return affected === 1;
   }
@@ -90,6 +91,10 @@ export class TypeOrmCredentialsRepository implements CredentialsRepository {
       manager.delete(Credential, { id, userId }),
     );
     return affected === 1;
+  }
+
+  async removeAll(userId: string): Promise<void> {
+    await this.transactions.use((manager) => manager.delete(Credential, { userId }));
   }
 }
 

@@ -24,6 +24,10 @@ const EXAMPLES: Record<string, unknown[][]> = {
     [DAY, { isOwned: false, text: 'erasure' }],
     [DAY, { isOwned: true, text: 'request' }],
   ],
+  countOf: [
+    ['events', SPAN],
+    ['deliveries', SPAN],
+  ],
   listDeliveries: [
     [undefined, SPAN, undefined],
     [undefined, SPAN, 'account'],

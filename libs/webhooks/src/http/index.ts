@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { IdentityHttpModule } from '#libs/identity/http';
+import { ClosingsModule } from '../closings/closings.module.js';
 import { DeliveriesModule } from '../deliveries/deliveries.module.js';
 import { DeliveriesController } from '../deliveries/http/deliveries.controller.js';
 import { deliveriesRoutes } from '../deliveries/deliveries.openapi.js';
@@ -58,6 +59,7 @@ export class EventsHttpModule {}
     ErasuresModule,
     StreamModule,
     OverviewModule,
+    ClosingsModule,
   ],
   controllers: [
     WebhooksController,

@@ -1,5 +1,6 @@
 import { OPERATORS } from '#libs/identity';
 import type { Config } from '#libs/runtime';
+import { REMOVE_ACCOUNT } from '../closings/remove-account.js';
 import { fromMatching } from '../event-kinds/domain/matching.js';
 import { MAX_ADDED } from '../deliveries/domain/delivery.js';
 import { addedId, firstDeliveryTo } from '../deliveries/missed-events.statements.js';
@@ -22,6 +23,7 @@ export const functions = ({ RETENTION_DAYS }: Config): string =>
   MISSED +
   RECOVER_WEBHOOK +
   ERASE_EVENTS_FUNCTION +
+  REMOVE_ACCOUNT +
   `SELECT ensure_partitions(${DAYS_AHEAD});`;
 
 /**

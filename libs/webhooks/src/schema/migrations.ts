@@ -223,4 +223,15 @@ CREATE INDEX erasures_running_idx ON erasures (advanced_at) WHERE completed_at I
 CREATE INDEX erasures_completed_idx ON erasures (completed_at) WHERE completed_at IS NOT NULL;
 `,
   ),
+
+  /** Accounts whose data is being removed. */
+  migrationOf(
+    'Closings1764400000027',
+    `
+CREATE TABLE closings (
+  account_id bigint NOT NULL,
+  requested_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT closings_pkey PRIMARY KEY (account_id)
+)`,
+  ),
 ];

@@ -40,6 +40,7 @@ export const webhooksSchema: DatabaseSchema = {
     recoveries: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (after, visited_at), DELETE' },
     // Only the functions change what an erasure has done; the worker locks old ones to delete them, which needs UPDATE.
     erasures: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (advanced_at), DELETE' },
+    closings: { api: 'SELECT, INSERT', worker: 'SELECT' },
     replay_parts: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (after, remaining), DELETE' },
   },
   functions: {
@@ -55,6 +56,8 @@ export const webhooksSchema: DatabaseSchema = {
     'recover_webhook(uuid,bigint,integer,integer)': { worker: 'EXECUTE' },
     'erase_events(uuid,uuid[],uuid[],uuid)': { worker: 'EXECUTE' },
     'end_erasure(uuid)': { worker: 'EXECUTE' },
+    'remove_data_of_account(bigint,text,uuid,uuid,integer)': { worker: 'EXECUTE' },
+    'finish_closing(bigint,integer)': { worker: 'EXECUTE' },
   },
   script: functions,
 };

@@ -119,8 +119,11 @@ WITH
 accepted AS MATERIALIZED (SELECT feed_time() AS at),
 -- The batch, with the accounts of its events.
 given AS MATERIALIZED (
-  SELECT *, (SELECT user_id FROM applications WHERE id = g.application_id) AS application_account,
-    (SELECT id FROM users WHERE id = g.account_id) AS named_account
+  SELECT *, (
+      SELECT user_id FROM applications a
+      WHERE id = g.application_id AND NOT EXISTS (SELECT FROM closings WHERE account_id = a.user_id)
+    ) AS application_account,
+    (SELECT id FROM users WHERE id = g.account_id AND status IN ('active', 'locked')) AS named_account
   FROM ${rowsFrom(COLUMNS)} WITH ORDINALITY
     AS g(event, resource, application_id, account_id, producer_id, occurred_at, data, traceparent, ord)
 ),
