@@ -9,7 +9,7 @@ import { type Row, Table } from '../table.js';
 
 const PAGE_SIZE = 500;
 /** Repeated here, too: how much is counted of an account. */
-const MOST_COUNTED: typeof MOST = 100_000;
+const MOST_COUNTED: typeof MOST = 10_000;
 /** Repeated here, so that `--help` does not load the service. */
 const ROLES = Object.keys({
   account: true,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 /** Up to how many of each kind {@link AccountRemains} counts, so that it takes milliseconds. */
-export const MOST_COUNTED = 100_000;
+export const MOST_COUNTED = 10_000;
 
 /** What has not been removed yet of an account; {@link MOST_COUNTED} stands for that many or more. */
 export interface AccountRemains {

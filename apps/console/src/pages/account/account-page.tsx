@@ -14,7 +14,7 @@ import { Pill } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { showToast } from '../../components/toast.js';
 import { DayOfYear } from '../../components/time.js';
-import { type Account, useAccountChanges } from './account.queries.js';
+import { type Account, type GivenStatus, useAccountChanges } from './account.queries.js';
 import { Credentials, LastUse } from './credentials.js';
 
 /** An operator's views of an account. */
@@ -48,7 +48,7 @@ function Shown({ account }: { account: Account }) {
     .sort()
     .at(-1);
 
-  function setStatus(next: Account['status']): void {
+  function setStatus(next: GivenStatus): void {
     changes.setStatus.mutate(next, {
       onSuccess: () => {
         setIsAsked(false);
@@ -64,7 +64,8 @@ function Shown({ account }: { account: Account }) {
   }
   const change = isActive ? ask : () => setStatus('active');
   const label = isActive ? 'Lock account' : 'Unlock account';
-  useCommands([{ name: label, group: 'Actions', run: change }]);
+  const isClosed = status === 'closing' || status === 'closed';
+  useCommands(isClosed ? [] : [{ name: label, group: 'Actions', run: change }]);
 
   return (
     <Page
@@ -85,10 +86,12 @@ function Shown({ account }: { account: Account }) {
               </Link>
             ))}
           </span>
-          <Menu
-            label="More actions"
-            items={[{ name: label, run: change, isDangerous: isActive }]}
-          />
+          {!isClosed && (
+            <Menu
+              label="More actions"
+              items={[{ name: label, run: change, isDangerous: isActive }]}
+            />
+          )}
         </>
       }
     >

@@ -2,6 +2,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { answerOf, api, type Schemas } from '../../app/api.js';
 
 export type Account = Schemas['UserWithCredentials'];
+/** What a request can set; a closed account stays closed. */
+export type GivenStatus = Exclude<Account['status'], 'closing' | 'closed'>;
 export type Credential = Account['credentials'][number];
 
 /** Changes to a user. Each reloads the user and the list afterwards. */
@@ -14,7 +16,7 @@ export function useAccountChanges(id: string) {
       client.invalidateQueries({ queryKey: ['users'] }),
     ]);
   const setStatus = useMutation({
-    mutationFn: (status: Account['status']) =>
+    mutationFn: (status: GivenStatus) =>
       answerOf(api.PUT('/v1/users/{user}', { params: { path }, body: { status } })),
     onSettled,
   });

@@ -35,6 +35,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'user.import': 'Account imported',
   'user.lock': 'Account locked',
   'user.unlock': 'Account unlocked',
+  'user.close': 'Account closed',
   'user.list_applications': 'Applications listed by an operator',
   'user.list_webhooks': 'Subscriptions listed by an operator',
   'environment.create': 'Environment created',
