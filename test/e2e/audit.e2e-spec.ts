@@ -190,7 +190,6 @@ describe('an entry', () => {
     await platform.put(user, { status: 'active' });
     const added = await platform.post(`${user}/credentials`, {});
     await platform.delete(new URL(added.json<{ href: string }>().href).pathname);
-    await platform.delete(user);
     const environment = { name: 'Partner tests', type: 'special', billable: false };
     await platform.post('/v1/environments', environment);
     expect(await recordedActions()).toEqual([
@@ -200,7 +199,6 @@ describe('an entry', () => {
       'user.unlock',
       'credential.create',
       'credential.delete',
-      'user.close',
       'environment.create',
     ]);
     const entries = await recorded();
@@ -304,6 +302,8 @@ describe('an entry', () => {
     try {
       expect(await runCli(['import-applications', file], { env })).toMatchObject({ code: 0 });
       expect(await runCli(['users', 'lock', 'partner'], { env })).toMatchObject({ code: 0 });
+      const closing = ['users', 'close', 'imported', '--yes'];
+      expect(await runCli(closing, { env })).toMatchObject({ code: 0 });
     } finally {
       await rm(directory, { recursive: true });
     }
@@ -313,6 +313,7 @@ describe('an entry', () => {
       ['application.import', Number(demo.id)],
       ['application.import', Number(demo.id)],
       ['user.lock', expect.any(Number)],
+      ['user.close', 900_500],
     ]);
     expect(entries[1]).toMatchObject({ actor: 'cli', resourceId: '900001' });
     expect(entries[2]!.resourceId).toMatch(/^9000\d\d$/);

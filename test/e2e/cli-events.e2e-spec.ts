@@ -64,7 +64,10 @@ describe('events send', () => {
     expect(received).toHaveLength(1);
     expect(received[0]).toMatchObject({
       path: '/v1/events/batch',
-      headers: { 'content-type': 'application/json', authorization: basic('reporter:reporter-secret') },
+      headers: {
+        'content-type': 'application/json',
+        authorization: basic('reporter:reporter-secret'),
+      },
     });
     const events = received[0]!.body.events!;
     expect(events.map(({ event }) => event)).toEqual(REPORTED_KINDS);

@@ -50,18 +50,16 @@ function requestsOf(operation: DescribedOperation, rules: Rules): fc.Arbitrary<F
 const STAND_INS = new Map(Object.values(REFERENCES).map((place) => [place, standInOf(place)]));
 
 /**
- * Valid bodies: a quarter of them the description's examples, because few random values obey the rules between members and
+ * Valid bodies: half of them the description's examples, because few random values obey the rules between members and
  * those of a filter, which the schema does not express.
  */
 function bodiesTo(operation: DescribedOperation, rules: Rules): fc.Arbitrary<unknown> | undefined {
   const schema = rules.api.bodyOf(operation)?.schema;
   if (!schema) return undefined;
-  const values = { weight: 3, arbitrary: valuesOf(schema, rules) };
+  const values = valuesOf(schema, rules);
   const examples = bodiesOf(rules.api, operation, { ids: STAND_INS });
   const given = examples.filter((example) => example !== undefined);
-  return given.length === 0
-    ? values.arbitrary
-    : fc.oneof(values, { weight: 1, arbitrary: fc.constantFrom(...given) });
+  return given.length === 0 ? values : fc.oneof(values, fc.constantFrom(...given));
 }
 
 /** fast-check's reports show an operation by its name only. */
