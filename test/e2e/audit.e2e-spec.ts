@@ -375,6 +375,17 @@ describe('an entry', () => {
     }
   });
 
+  it('names who erases a text, and not the text', async () => {
+    const body = { contains: '+14075550123' };
+    const started = await platform.post('/v1/erasures', body, { headers: REQUEST });
+    const entries = await recorded();
+    expect(entries.at(-1)).toMatchObject({
+      ...{ userId: Number(operator), action: 'erasure.create' },
+      resourceId: idIn(started.headers.location!),
+    });
+    expect(JSON.stringify(entries)).not.toContain(body.contains);
+  });
+
   it('has an action that the documentation for operators lists', async () => {
     await recorded();
     expect([...actions].sort()).toEqual(documentedActions().sort());

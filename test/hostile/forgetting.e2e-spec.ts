@@ -64,7 +64,7 @@ async function arrivals(ms: number): Promise<number[]> {
     expect((await platform.post('/v1/events', event)).status).toBe(202);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  await receiver.waitFor(sent.size);
+  await receiver.until((received) => received.length >= sent.size);
   return receiver.received.map(({ body, at }) => {
     const { data } = JSON.parse(body) as { data: { n: string } };
     return at - sent.get(data.n)!;

@@ -1,3 +1,4 @@
+import { inSlices } from '#libs/kernel';
 import type { Run } from '#libs/runtime';
 import { type Day, DAY_MS, dayAt, dayOf, leastIdAt } from '../../partitions/partition-days.js';
 import { containsDecoded } from '../domain/escaped-text.js';
@@ -41,19 +42,21 @@ export async function searchDay(
   sought: SoughtEvents,
   { contains, erasure }: SoughtText,
 ): Promise<SearchedPart> {
+  const party = sought.accountId ?? 'all accounts';
   const text = erasure === undefined ? 'request' : 'erasure';
   const rows = await run(searchEvents(day, { isOwned: sought.accountId !== undefined, text }), {
     ...sought,
     ...(erasure === undefined ? { contains } : { erasure }),
   });
-  const found = rows.map(({ id, data, hasKey, hasText }) => ({
-    id,
-    hasKey,
-    hasText: hasText || (data !== null && containsDecoded(data, contains)),
-  }));
+  const found: FoundEvent[] = [];
+  for (const { id, data, hasKey, ...row } of rows) {
+    const hasText =
+      row.hasText || (data !== null && (await inSlices(party, containsDecoded(data, contains))));
+    if (hasText || hasKey) found.push({ id, hasText, hasKey });
+  }
   const last = rows.at(-1);
   return {
-    found: found.filter(({ hasText, hasKey }) => hasText || hasKey),
+    found,
     upTo: last?.isLast === true ? last.id : leastIdAt((day + 1) * DAY_MS),
   };
 }
