@@ -33,8 +33,9 @@ export const FEED_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION feed_time() RETURNS timestamptz LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   begun timestamptz := clock_timestamp();
+  -- PERFORM would run a query of its own, which takes longer.
+  locked text := pg_advisory_xact_lock_shared(${LOCKS_SINCE('begun')});
 BEGIN
-  PERFORM pg_advisory_xact_lock_shared(${LOCKS_SINCE('begun')});
   RETURN greatest(begun, (${CLOCK}));
 END
 $$;
