@@ -7,8 +7,7 @@ import { DescribedErrors } from './errors.js';
 import { codesOf, isDescribed } from './route-errors.js';
 import { pathNames, type Route, routesOf } from './routes.js';
 import { CSV_CHANGES } from '../export-formats.js';
-import { EXPORTABLE_PAGE } from '../query-parameters.js';
-import { listContent } from './list-content.js';
+import { isExportable, listContent } from './list-content.js';
 import { AddressSchema, exampleOf, type Schema } from './schema.js';
 
 const JSON_TYPE = 'application/json';
@@ -217,7 +216,7 @@ function sizesOf(bytes: number): string {
 function successOf(route: Route, components: Components): Json {
   const { operation, method, query, status, isOpen, takesKey, checksVersion } = route;
   const { answer, headers = [] } = operation;
-  const isExported = query['limit'] === EXPORTABLE_PAGE.limit;
+  const isExported = isExportable(query);
   return {
     description:
       (status === 202 ? 'Accepted for later processing.' : 'Success.') +
