@@ -99,6 +99,21 @@ describe('an account', () => {
   });
 });
 
+it('closes an account whose username was typed, and shows what remains', async () => {
+  const { id, username, password } = await installation.aCustomer();
+  const page = await installation.openAs(operator, `accounts/${id}`);
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Close account' }).click();
+  const dialog = page.getByRole('dialog');
+  const close = dialog.getByRole('button', { name: 'Close the account' });
+  await dialog.getByLabel('to confirm').fill(`${username}x`);
+  expect(await close.isDisabled()).toBe(true);
+  await dialog.getByLabel('to confirm').fill(username);
+  await close.click();
+  await page.getByText('Still stored: 0 events and 0 deliveries.').waitFor();
+  expect(await answerTo(username, password)).toBe(401);
+});
+
 it('picks an account by its name, and keeps it in the address', async () => {
   const customer = await installation.aCustomer();
   await installation.aSubscription(customer);

@@ -168,7 +168,7 @@ describe('webhooks', () => {
     expect(Object.keys(unpaced).filter((name) => removed.includes(name))).toEqual([]);
     const notices = ['--event', 'webhookFailing', '--resource', 'all', '--accounts', 'all'];
     expect(await run('webhooks', 'update', id, ...notices)).toEqual(
-      refusedWith(/accounts is only for users with the role platform\./),
+      refusedWith(/accounts is only for users with the role platform or operator\./),
     );
     await ok('webhooks', 'update', id, '--no-accounts');
     await ok('webhooks', 'update', id, '--resource', 'call,sms', '--no-payload', '--no-retry');

@@ -17,7 +17,7 @@ const OF_ACCOUNT = {
   ...{ applications: 'user_id', credentials: 'user_id', webhooks: 'account_id' },
   ...{ events: 'account_id', event_keys: 'account_id', deliveries: 'account_id' },
   ...{ attempt_counts: 'account_id', replays: 'account_id', replay_parts: 'account_id' },
-  ...{ idempotency_keys: 'account_id', closings: 'account_id' },
+  ...{ erasures: 'account_id', idempotency_keys: 'account_id', closings: 'account_id' },
 };
 
 interface ShownUser {
@@ -204,13 +204,17 @@ describe('an account that is closed', () => {
     ]);
   });
 
-  it('is neither the own one nor one that another account closes', async () => {
+  it('is closed by operators alone, and is neither their own nor, for the role operator, one of the platform', async () => {
     const { id, client } = await aCustomer();
     expectProblem(await close(operatorId), { status: 409, code: 'own_access' });
     expectProblem(await close('operator'), { status: 409, code: 'own_access' });
+    const operator = clientOf(api.url, (await createUser(database, 'second', 'operator')).auth);
+    expectProblem(await operator.delete('/v1/users/operator'), { status: 403, code: 'forbidden' });
     expectProblem(await client.delete(`/v1/users/${id}`), { status: 403, code: 'forbidden' });
     expectProblem(await close('nobody'), { status: 404, code: 'not_found' });
     expect((await shown(id)).status).toBe('active');
+    expect((await operator.delete(`/v1/users/${id}`)).status).toBe(202);
+    expect((await shown(id)).status).toBe('closing');
   });
 });
 
@@ -235,6 +239,11 @@ describe('the worker', () => {
       `INSERT INTO attempt_counts (account_id, webhook_id, at, outcome, bin, count)
        VALUES ($1, $2, now(), '2xx', 0, 1)`,
       [id, webhook],
+    );
+    await database.query(
+      `INSERT INTO erasures (id, account_id, until, after, completed_at)
+       VALUES (new_uuid(now(), 1), $1, now(), least_uuid(now()), now())`,
+      [id],
     );
     const replay = await client.post(
       `/v1/webhooks/${webhook}/replay`,

@@ -38,12 +38,15 @@ POST   /v1/deliveries/{id}/send                         manage   manage   manage
 GET    /v1/environments                                 read     read     read     -
 POST   /v1/environments                                 -        manage   manage   -
 GET    /v1/environments/{id}                            read     read     read     -
+POST   /v1/erasures                                     manage   manage   manage   -
+GET    /v1/erasures/{id}                                read     read     read     -
 GET    /v1/events                                       read     read     read     -
 POST   /v1/events                                       -        -        manage   manage
 POST   /v1/events/batch                                 -        -        manage   manage
 GET    /v1/events/{id}                                  read     read     read     -
 GET    /v1/events/{id}/deliveries                       read     read     read     -
 POST   /v1/events/{id}/deliveries                       manage   manage   manage   -
+GET    /v1/feed                                         read     read     read     -
 GET    /v1/overview                                     -        read     read     -
 GET    /v1/overview/accounts                            -        read     read     -
 POST   /v1/overview/recover                             -        manage   manage   -
@@ -59,6 +62,7 @@ GET    /v1/users                                        -        read     read  
 POST   /v1/users                                        -        manage   manage   -
 GET    /v1/users/{user}                                 read     read     read     -
 PUT    /v1/users/{user}                                 -        manage   manage   -
+DELETE /v1/users/{user}                                 -        manage   manage   -
 GET    /v1/users/{user}/credentials                     read     read     read     -
 POST   /v1/users/{user}/credentials                     manage   manage   manage   -
 GET    /v1/users/{user}/credentials/{credential}        read     read     read     -
@@ -143,7 +147,7 @@ let clients = 0;
 /** Calls a route for the user itself, or for something that does not exist. @returns the status */
 async function statusOf(route: string, role: Role, auth?: string): Promise<number> {
   const [method = '', path = ''] = route.split(' ');
-  const id = /events|deliveries|replays|recoveries/.test(path)
+  const id = /events|deliveries|replays|recoveries|erasures/.test(path)
     ? '019a0000-0000-7000-8000-000000000000'
     : '799999999';
   const filled = path.replace('{user}', role).replaceAll(/\{\w+\}/g, id);

@@ -847,7 +847,11 @@ export interface paths {
          */
         put: operations["usersUpdate"];
         post?: never;
-        delete?: never;
+        /**
+         * Close an account
+         * @description Closes the account of a user for good. Requires the role `platform` or `operator`, and `platform` for a user with that role; you cannot close your own account. At once, its logins, sessions and event reports end, its applications and subscriptions are deleted, and its deliveries are cancelled. Then its events, deliveries, attempts and statistics are removed in the background, which `GET /v1/users/{user}` shows: the status is `closing`, with what remains, and then `closed`. The id is never used again; the username is free once the user is closed. Another request for the same user changes nothing. Requires the role `platform` or `operator`.
+         */
+        delete: operations["usersClose"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1139,6 +1143,18 @@ export interface components {
              * @example 0.031
              */
             share: number;
+        };
+        AccountRemains: {
+            /**
+             * @description The number of events; 10,000 stands for that many or more.
+             * @example 1200
+             */
+            events: number;
+            /**
+             * @description The number of deliveries; 10,000 stands for that many or more.
+             * @example 3400
+             */
+            deliveries: number;
         };
         AccountStatistics: {
             /**
@@ -3157,7 +3173,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "event_erased" | "subscription_inactive" | "cursor_expired" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "recovery_running" | "erasures_running" | "own_access" | "credential_limit_reached" | "user_not_active";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "event_erased" | "subscription_inactive" | "cursor_expired" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "recovery_running" | "erasures_running" | "own_access" | "user_closed" | "credential_limit_reached" | "user_not_active";
             /**
              * @description The same as `detail`.
              * @example There is no such resource.
@@ -3916,11 +3932,11 @@ export interface components {
              */
             role: "account" | "platform" | "operator" | "reporter";
             /**
-             * @description The status. The credentials of a locked user are rejected.
+             * @description The status. The credentials of a locked user are rejected. `closing`: its data is being removed; `closed`: it has been removed, and its username is `closed:` and its id.
              * @example active
              * @enum {string}
              */
-            status: "active" | "locked";
+            status: "active" | "locked" | "closing" | "closed";
             /**
              * Format: date-time
              * @description When the user was created.
@@ -3953,11 +3969,11 @@ export interface components {
              */
             role: "account" | "platform" | "operator" | "reporter";
             /**
-             * @description The status. The credentials of a locked user are rejected.
+             * @description The status. The credentials of a locked user are rejected. `closing`: its data is being removed; `closed`: it has been removed, and its username is `closed:` and its id.
              * @example active
              * @enum {string}
              */
-            status: "active" | "locked";
+            status: "active" | "locked" | "closing" | "closed";
             /**
              * Format: date-time
              * @description When the user was created.
@@ -3965,6 +3981,8 @@ export interface components {
              */
             joinDate: string;
             credentials: components["schemas"]["CredentialSummary"][];
+            /** @description What is still to be removed of a user whose status is `closing`; otherwise absent. */
+            remains?: components["schemas"]["AccountRemains"];
         };
         /**
          * @example {
@@ -4312,8 +4330,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `credential_limit_reached`: The user already has ten credentials, including expired ones. Revoke some first. */
-        CredentialLimitReached: {
+        /**
+         * @description `credential_limit_reached`: The user already has ten credentials, including expired ones. Revoke some first.
+         *
+         *     `user_closed`: The user is being closed, or is closed, which cannot be undone.
+         */
+        CredentialLimitReachedOrUserClosed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4598,8 +4620,24 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `own_access`: Nobody can lock themselves, or revoke their own last valid credential with the scope `manage`. */
+        /** @description `own_access`: Nobody can lock themselves, close their own account, or revoke their own last valid credential with the scope `manage`. */
         OwnAccess: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `own_access`: Nobody can lock themselves, close their own account, or revoke their own last valid credential with the scope `manage`.
+         *
+         *     `user_closed`: The user is being closed, or is closed, which cannot be undone.
+         */
+        OwnAccessOrUserClosed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4695,7 +4733,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `user_not_active`: The user is locked, so nobody can log in as it. */
+        /** @description `user_not_active`: The user is locked or closed, so nobody can log in as it. */
         UserNotActive: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6970,10 +7008,44 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["OwnAccess"];
+            409: components["responses"]["OwnAccessOrUserClosed"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    usersClose: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id or username. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted for later processing. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangedUser"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["OwnAccess"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7046,7 +7118,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["CredentialLimitReached"];
+            409: components["responses"]["CredentialLimitReachedOrUserClosed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];

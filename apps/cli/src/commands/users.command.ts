@@ -160,7 +160,7 @@ async function close(
   const isAsking = mustAsk(options, command);
   const { withClosing } = await import('../services.js');
   await withClosing(async ({ users, closings }) => {
-    const { id, username, status } = await users.get(name);
+    const { id, username, status } = await users.changeable(name, undefined);
     if (isAsking && status !== 'closing' && status !== 'closed') {
       const { events, deliveries } = await closings.remains(id);
       await confirm(

@@ -3,6 +3,7 @@ import { ForbiddenError, NotFoundError, RateLimitedError } from '#libs/kernel';
 import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
 import type { Role } from './access.js';
 import { LinkEndedError, UserNotActiveError } from './identity-errors.js';
+import { AccountClosings } from './account-closings.js';
 import { FakeLinks } from './links.fake.js';
 import { LinksService } from './links.service.js';
 import { LocalLoginFailures } from './login-failures.js';
@@ -35,6 +36,7 @@ beforeEach(() => {
     new FakePasswordHasher(),
     transactions,
     audit,
+    new AccountClosings(),
   );
   service = new LinksService(users, links, new LocalLoginFailures(), transactions, audit);
 });

@@ -351,12 +351,21 @@ describe('a closed account', () => {
     expect(ended).toEqual([]);
   });
 
+  it('of a user with the role platform is not closed by an operator', async () => {
+    const operator = as(await aUser('operator'), 'operator');
+    const { user } = await users.create({ username: 'switch', role: 'platform' });
+    await expect(users.close('switch', operator)).rejects.toThrow(ForbiddenError);
+    expect((await users.changeable(user.id, undefined)).status).toBe('active');
+    await aUser('customer');
+    expect(await users.close('customer', operator)).toMatchObject({ status: 'closing' });
+  });
+
   it('can neither be unlocked nor get a credential', async () => {
     const { id } = await aUser();
     await users.close(id);
     await expect(users.setStatus(id, 'active')).rejects.toThrow(UserClosedError);
     await expect(users.addCredential(id)).rejects.toThrow(UserClosedError);
-    expect((await users.get(id)).status).toBe('closing');
+    expect((await users.changeable(id, undefined)).status).toBe('closing');
   });
 
   it('is not closed by a process that could not remove its data', async () => {

@@ -160,11 +160,6 @@ export class UsersService {
     return this.users.page(page);
   }
 
-  /** @throws NotFoundError */
-  get(user: string): Promise<User> {
-    return this.required(user);
-  }
-
   /**
    * Shows a user to itself or to an operator.
    * @returns `remains` while the user is being closed

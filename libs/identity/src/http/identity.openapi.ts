@@ -85,10 +85,11 @@ const usersRoutes = describeRoutes(UsersController, {
       summary: 'Close an account',
       about:
         'Closes the account of a user for good. Requires the role `platform` or `operator`, and `platform` for a user with that ' +
-        'role; you cannot close your own. At once, its logins, sessions and event reports end, its applications and subscriptions are deleted, and its deliveries are cancelled. Then ' +
-        'its events, deliveries, attempts and statistics are removed in the background, which `GET /v1/users/{user}` shows: the ' +
-        'status is `closing`, with what remains, and then `closed`. The id is never used again; the username is free once the ' +
-        'user is closed. Another request for the same user changes nothing.',
+        'role; you cannot close your own account. At once, its logins, sessions and event reports end, its applications and ' +
+        'subscriptions are deleted, and its deliveries are cancelled. Then its events, deliveries, attempts and statistics are ' +
+        'removed in the background, which `GET /v1/users/{user}` shows: the status is `closing`, with what remains, and then ' +
+        '`closed`. The id is never used again; the username is free once the user is closed. Another request for the same user ' +
+        'changes nothing.',
       answer: ChangedUserSchema,
       errors: [OWN_ACCESS, 'precondition_failed'],
     },

@@ -15,6 +15,7 @@ import { Page } from '../../components/page.js';
 import { showToast } from '../../components/toast.js';
 import { DayOfYear } from '../../components/time.js';
 import { type Account, type GivenStatus, useAccountChanges } from './account.queries.js';
+import { CloseAccount, Remains } from './close-account.js';
 import { Credentials, LastUse } from './credentials.js';
 
 /** An operator's views of an account. */
@@ -27,9 +28,15 @@ const PAGES = {
   audit: 'Audit log',
 } as const;
 
+/** How often what remains of an account is read. */
+const CLOSING_MS = 2_000;
+
 /** One user, with its credentials. */
 export default function AccountPage({ params }: { params: Record<string, string> }) {
-  const { data, error } = useQuery(userQuery(params['id'] ?? ''));
+  const { data, error } = useQuery({
+    ...userQuery(params['id'] ?? ''),
+    refetchInterval: ({ state }) => (state.data?.status === 'closing' ? CLOSING_MS : false),
+  });
   if (data) return <Shown account={data} />;
   return (
     <Unavailable title="Account" error={error}>
@@ -42,6 +49,7 @@ function Shown({ account }: { account: Account }) {
   const { id, username, role, status, joinDate, credentials } = account;
   const changes = useAccountChanges(String(id));
   const [isAsked, setIsAsked] = useState(false);
+  const [isClosing, setIsClosing] = useState(false);
   const isActive = status === 'active';
   const lastUsedAt = credentials
     .flatMap((one) => one.lastUsedAt ?? [])
@@ -62,10 +70,20 @@ function Shown({ account }: { account: Account }) {
     changes.setStatus.reset();
     setIsAsked(true);
   }
+  function askToClose(): void {
+    changes.close.reset();
+    setIsClosing(true);
+  }
   const change = isActive ? ask : () => setStatus('active');
   const label = isActive ? 'Lock account' : 'Unlock account';
   const isClosed = status === 'closing' || status === 'closed';
-  useCommands(isClosed ? [] : [{ name: label, group: 'Actions', run: change }]);
+  const actions = isClosed
+    ? []
+    : [
+        { name: label, run: change, isDangerous: isActive },
+        { name: 'Close account', run: askToClose, isDangerous: true },
+      ];
+  useCommands(actions.map(({ name, run }) => ({ name, group: 'Actions', run })));
 
   return (
     <Page
@@ -86,12 +104,7 @@ function Shown({ account }: { account: Account }) {
               </Link>
             ))}
           </span>
-          {!isClosed && (
-            <Menu
-              label="More actions"
-              items={[{ name: label, run: change, isDangerous: isActive }]}
-            />
-          )}
+          {!isClosed && <Menu label="More actions" items={actions} />}
         </>
       }
     >
@@ -111,7 +124,11 @@ function Shown({ account }: { account: Account }) {
           )}
         </span>
       </p>
-      <Credentials account={account} changes={changes} />
+      {account.remains && <Remains remains={account.remains} />}
+      {!isClosed && <Credentials account={account} changes={changes} />}
+      {isClosing && (
+        <CloseAccount account={account} close={changes.close} onClose={() => setIsClosing(false)} />
+      )}
       {isAsked && (
         <Confirm
           label="Lock this account?"

@@ -36,5 +36,9 @@ export function useAccountChanges(id: string) {
       ),
     onSettled,
   });
-  return { setStatus, add, revoke };
+  const close = useMutation({
+    mutationFn: () => answerOf(api.DELETE('/v1/users/{user}', { params: { path } })),
+    onSettled,
+  });
+  return { setStatus, add, revoke, close };
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useCustomer } from '../../app/account.js';
 import { faultAt } from '../../app/faults.js';
+import { isOperator } from '../../app/session-state.js';
 import { useUser } from '../../app/session.js';
 import { CheckField, Field } from '../../components/field.js';
 import { Folded, FormGroup } from '../../components/form.js';
@@ -35,7 +36,7 @@ export function SubscriptionFields({
   /** What the filter matches. */
   preview?: ReactNode;
 }) {
-  const isOperator = useUser().role === 'platform' && useCustomer() === undefined;
+  const isOwnOfOperator = isOperator(useUser().role) && useCustomer() === undefined;
   const faultOf = (name: string) => faultAt(faults, name);
   const isWrong = (...names: string[]) => names.some((name) => faultOf(name) !== undefined);
   const textOf = (name: keyof SubscriptionValues) => ({
@@ -57,7 +58,7 @@ export function SubscriptionFields({
             ))}
           </select>
         </Field>
-        {(values.accounts !== '' || (isOperator && isNotice(values.event))) && (
+        {(values.accounts !== '' || (isOwnOfOperator && isNotice(values.event))) && (
           <CheckField
             label={LABELS.accounts}
             hint="You are told of the subscriptions of every account, not only of your own."

@@ -73,7 +73,7 @@ describe('a new subscription', () => {
     const level = { accountId: ACCOUNT };
     const content = aContent({ event: 'webhookFailing', accounts: 'all' });
     await expect(webhooks.create(level, content, 'account')).rejects.toThrow(
-      'accounts is only for users with the role platform.',
+      'accounts is only for users with the role platform or operator.',
     );
     const id = await webhooks.create(level, content, 'platform');
     expect(await webhooks.get(ACCOUNT, id)).toMatchObject({ accounts: 'all' });
