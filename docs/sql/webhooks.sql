@@ -89,10 +89,10 @@ made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, takes, created_at)
   SELECT new_uuid(f.at, cardinality($1::text[]) + row_number() OVER ()), f.event_id,
-    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, f.at
+    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, l.placed), l.ends, f.at_once::integer, l.placed
   FROM fanned f
   CROSS JOIN LATERAL (
-    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $10::float8) + 15000) / 1000) END AS ends
+    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $10::float8) + 15000) / 1000) END AS ends, least(f.at, now() + interval '1 second') AS placed
   ) l
   RETURNING id, webhook_id, takes
 )
@@ -195,10 +195,10 @@ made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, takes, created_at)
   SELECT new_uuid(f.at, cardinality($1::text[]) + row_number() OVER ()), f.event_id,
-    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, f.at
+    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, l.placed), l.ends, f.at_once::integer, l.placed
   FROM fanned f
   CROSS JOIN LATERAL (
-    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $12::float8) + 15000) / 1000) END AS ends
+    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => (coalesce((f.retry ->> 'timeoutMs')::float8, $12::float8) + 15000) / 1000) END AS ends, least(f.at, now() + interval '1 second') AS placed
   ) l
   RETURNING id, webhook_id, takes
 )

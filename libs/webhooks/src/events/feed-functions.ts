@@ -19,6 +19,13 @@ WHERE locktype = 'advisory' AND objsubid = 1 AND classid::bigint >> ${TIME_BITS 
 const CLOCK = 'SELECT at FROM feed_clock ORDER BY at DESC LIMIT 1';
 
 /**
+ * SQL of the time that a delivery of an event gets: its place in an ordered subscription, at first and after a retry. While
+ * PostgreSQL's clock is behind what the feed has shown, because it was set back, the event's own time would make it wait.
+ * @param at SQL of the event's time
+ */
+export const placedAt = (at: string): string => `least(${at}, now() + interval '1 second')`;
+
+/**
  * What keeps the order of the feed (docs/decisions/2026-11-29-feed.md).
  *
  * feed_time(): the time for the ids of events that this transaction inserts. Until its end, a lock tells others that such
@@ -32,7 +39,7 @@ const CLOCK = 'SELECT at FROM feed_clock ORDER BY at DESC LIMIT 1';
 export const FEED_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION feed_time() RETURNS timestamptz LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-  begun timestamptz := clock_timestamp();
+  begun timestamptz := now();
   -- PERFORM would run a query of its own, which takes longer.
   locked text := pg_advisory_xact_lock_shared(${LOCKS_SINCE('begun')});
 BEGIN

@@ -6,7 +6,7 @@ import { MAX_ADDED } from '../deliveries/domain/delivery.js';
 import { addedId, firstDeliveryTo } from '../deliveries/missed-events.statements.js';
 import { ERASE_EVENTS_FUNCTION } from '../erasures/erase-events.js';
 import { DAYS_AHEAD } from '../partitions/partitions.module.js';
-import { FEED_FUNCTIONS } from '../events/feed-functions.js';
+import { FEED_FUNCTIONS, placedAt } from '../events/feed-functions.js';
 import { RECOVER_WEBHOOK } from '../recoveries/recover-webhook.js';
 import { DAYS_BEYOND } from '../retention/retention.statements.js';
 
@@ -160,6 +160,7 @@ RETURNS json LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CUR
 DECLARE
   told_by json;
   told_at timestamptz := feed_time();
+  placed_at timestamptz := ${placedAt('told_at')};
 BEGIN
   WITH subject AS (
     SELECT * FROM webhooks
@@ -200,7 +201,7 @@ BEGIN
     INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
       next_attempt_at, created_at)
     SELECT new_uuid(told_at, (SELECT count(*) FROM notice) + row_number() OVER ()), n.id, l.id, n.account_id, kind,
-      l.generation, now(), told_at
+      l.generation, placed_at, placed_at
     FROM notice n JOIN listening l USING (account_id) WHERE NOT l.is_filtered
   ),
   replay AS (

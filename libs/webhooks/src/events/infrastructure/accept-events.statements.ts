@@ -3,6 +3,7 @@ import { fromMatching } from '../../event-kinds/domain/matching.js';
 import { leaseOf } from '../../queue/leases.statements.js';
 import { IS_FREE } from '../../subscriptions/webhook-flow.js';
 import type { Refusal } from '../domain/event.js';
+import { placedAt } from '../feed-functions.js';
 
 /**
  * Most deliveries of one subscription that a statement puts onto the queue: about as many as a worker has
@@ -197,10 +198,10 @@ made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, takes, created_at)
   SELECT new_uuid(f.at, cardinality(@events::text[]) + row_number() OVER ()), f.event_id,
-    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, f.at
+    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, l.placed), l.ends, f.at_once::integer, l.placed
   FROM fanned f
   CROSS JOIN LATERAL (
-    SELECT CASE WHEN f.at_once THEN now() + ${leaseOf('f.retry')} END AS ends
+    SELECT CASE WHEN f.at_once THEN now() + ${leaseOf('f.retry')} END AS ends, ${placedAt('f.at')} AS placed
   ) l
   RETURNING id, webhook_id, takes
 )
