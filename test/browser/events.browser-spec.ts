@@ -48,6 +48,28 @@ it('lists events, and keeps the filter for missed ones in the address', async ()
   await page.getByText('no subscription matched').waitFor();
 });
 
+it('erases a text, after it has counted where it is', async () => {
+  await installation.report(customer, '{"from":"+14075550199"}');
+  const page = await installation.openAs(customer, 'events');
+  await page.getByRole('button', { name: 'Erase a text' }).click();
+  const dialog = page.getByRole('dialog');
+  const text = dialog.getByLabel('Text', { exact: true });
+  await text.fill('+14');
+  await dialog.getByRole('button', { name: 'Count' }).click();
+  await dialog.getByText('must have 4 to 200 characters').waitFor();
+  await text.fill('+14075550198');
+  await dialog.getByRole('button', { name: 'Count' }).click();
+  await dialog.getByText('Nothing contains this text.').waitFor();
+  await text.fill('+14075550199');
+  await dialog.getByRole('button', { name: 'Count' }).click();
+  await dialog.getByText('in the data of 1 event and in 0').waitFor();
+  expect(await accessibilityFaultsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Erase', exact: true }).click();
+  await dialog.getByText('It is erased: 1 event').waitFor({ timeout: 20_000 });
+  const found = await customer.client.get('/v1/events?contains=4075550199');
+  expect(found.json()).toEqual([]);
+});
+
 it('offers to start a search while its text is new', async () => {
   await installation.report(customer);
   const page = await installation.openAs(customer, 'events');

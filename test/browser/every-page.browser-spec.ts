@@ -93,6 +93,7 @@ const PAGES: Pages = [
   ],
   ['a new application', () => 'applications/new', 'Controls its calls', refuse],
   ['events', () => 'events', 'cdrCreated · call'],
+  ['a text to erase', () => 'events', 'cdrCreated · call', press('Erase a text')],
   ['events to export', () => 'events', 'cdrCreated · call', press('Export')],
   [
     'events that were sent to no subscription',
@@ -120,7 +121,8 @@ const PAGES_OF_OPERATORS: Pages = [
   ['a new account', () => 'accounts', 'That is all', press('New account')],
   ['an account', () => `accounts/${customer.id}`, 'last used'],
   ['a new credential', () => `accounts/${customer.id}`, 'last used', press('Add a credential')],
-  ['locking an account', () => `accounts/${customer.id}`, 'last used', lock],
+  ['locking an account', () => `accounts/${customer.id}`, 'last used', choose('Lock account')],
+  ['closing an account', () => `accounts/${customer.id}`, 'last used', choose('Close account')],
   ['accounts that are searched', () => 'accounts?search=customer', '1 account'],
   ['an account that is missing', () => 'accounts/nobody', 'There is no such account'],
   ['an overview without an account', () => 'overview', 'Which account?', searchAccount],
@@ -155,10 +157,12 @@ async function unfoldDays(page: Page): Promise<void> {
   await page.getByText('Stored data').waitFor({ state: 'attached' });
 }
 
-async function lock(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'More actions' }).click();
-  await page.getByRole('menuitem', { name: 'Lock account' }).click();
-  await page.getByRole('dialog').waitFor();
+function choose(name: string) {
+  return async (page: Page): Promise<void> => {
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name }).click();
+    await page.getByRole('dialog').waitFor();
+  };
 }
 
 async function searchAccount(page: Page): Promise<void> {

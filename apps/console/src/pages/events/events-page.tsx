@@ -15,6 +15,7 @@ import type { Column } from '../../components/table.js';
 import { ClockTime } from '../../components/time.js';
 import { SendMatching, StartedReplays } from '../deliveries/send-matching.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
+import { Erase } from './erase-dialog.js';
 import { type Event, eventsQuery } from './events.queries.js';
 
 const FIRST: readonly Filter[] = [
@@ -107,6 +108,7 @@ export default function EventsPage() {
             values={filters}
             include={{ name: 'data', label: 'With the data of each event' }}
           />
+          <Erase />
           {isOwn && webhookId !== undefined && (
             <SendMatching label="Send all that it missed" filters={all} values={filters} />
           )}
