@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { ConsoleInstallation } from '../support/console.js';
 
 let installation: ConsoleInstallation;
@@ -39,6 +40,12 @@ it('a session that may only read offers no change of credentials', async () => {
   const { json } = await customer.client.post(`/v1/users/${customer.id}/links`, {
     path: '/access',
   });
+  const own = async () =>
+    (await customer.client.get(`/v1/users/${customer.id}/credentials`)).json<
+      { lastUsedAt?: string }[]
+    >()[0]!;
+  // It is stored a little later.
+  await eventually(own, ({ lastUsedAt }) => lastUsedAt !== undefined);
   const page = await installation.open(json<{ url: string }>().url.split('/console/')[1]!);
   await page.getByText('a credential that may only read').waitFor();
   await page.getByText('in this hour').waitFor();

@@ -243,5 +243,6 @@ it('shows operators the attempts of the account that they pick, without empty se
     'Subscriptions',
     'Applications',
     'Audit log',
+    'Access',
   ]);
 });

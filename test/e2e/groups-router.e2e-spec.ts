@@ -120,7 +120,16 @@ describe('an event', () => {
       const { id } = customer;
       const params = { header: { 'Switchhook-Account': id } };
       await answerOf(client.POST('/v1/events', { params, body: anEvent(id) }));
-      const sent = await runCli(['events', 'send', '--url', router, '--account', id]);
+      const sent = await runCli([
+        'events',
+        'send',
+        '--url',
+        router,
+        '--user',
+        'switch',
+        '--account',
+        id,
+      ]);
       expect(sent).toMatchObject({ code: 0, stderr: '' });
     }
     expect(await reported()).toEqual(groups().map(({ customer: { id } }) => [id, id, id, id]));

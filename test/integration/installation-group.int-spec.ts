@@ -10,7 +10,7 @@ import { anAccount } from '../support/rows.js';
 const FIRST_OF_5 = '43980465111041';
 const FIRST_OF_6 = '52776558133249';
 const ADVANCE_IDS = readFileSync(`${ROOT}/tools/database/advance-ids.sql`, 'utf8');
-const TABLES = ['applications', 'credentials', 'environments', 'users', 'webhooks'];
+const TABLES = ['applications', 'credentials', 'environments', 'links', 'users', 'webhooks'];
 
 let database: TestDatabase;
 beforeEach(async () => {
