@@ -113,12 +113,13 @@ const SCENARIOS: [what: string, happen: () => Promise<void>, rising: string[]][]
     ['switchhook_pending_deliveries', 'switchhook_slots_used'],
   ],
   [
-    'a job stays on the queue',
+    'jobs stay on the queue',
     async () => {
-      // A job that some worker holds, as far as the queue knows: a real worker finishes its own
-      // within moments.
+      // Jobs that some worker holds, as far as the queue knows, and more than there can be of the hanging target's,
+      // which end meanwhile.
+      const jobs = Array.from({ length: 100 }, () => 'of-nobody');
       const client = new Redis(testRedisUrl().toString());
-      await client.lpush('{switchhook:0}:deliveries-0:active', 'of-nobody');
+      await client.lpush('{switchhook:0}:deliveries-0:active', ...jobs);
       client.disconnect();
     },
     ['switchhook_queue_jobs'],
