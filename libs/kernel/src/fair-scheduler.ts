@@ -1,11 +1,10 @@
 import { RoundRobin } from './collections.js';
+import { Sharing } from './sharing.js';
 
 /** Pieces begun in each loop iteration: 1 costs a busy worker a fifth of its rate; 4 makes others wait longer. */
 const BEGIN_PER_LOOP = 2;
 /** From this many resting callers on, resuming all of them pays, even while other work is waiting. */
 const MAX_RESTING = 100;
-/** A party is alone when no other party has asked for this long. */
-const ALONE_AFTER_MS = 1_000;
 
 /** A party with waiting work. */
 interface Party {
@@ -20,8 +19,7 @@ interface Party {
 export class FairScheduler {
   private readonly parties = new RoundRobin<string, Party>();
   private readonly resting: (() => void)[] = [];
-  private latest: string | undefined;
-  private sharedUntil = -Infinity;
+  private readonly sharing = new Sharing();
   private isScheduled = false;
 
   /** @param now ms of a monotonic clock */
@@ -29,13 +27,8 @@ export class FairScheduler {
 
   /** Resolves when work for this party may begin. */
   next(name: string): Promise<void> {
-    const now = this.now();
-    this.latest ??= name;
-    if (name !== this.latest) {
-      this.latest = name;
-      this.sharedUntil = now + ALONE_AFTER_MS;
-    }
-    if (now >= this.sharedUntil && !this.isScheduled) return Promise.resolve();
+    const isShared = this.sharing.note(name, this.now());
+    if (!isShared && !this.isScheduled) return Promise.resolve();
     return new Promise((resolve) => {
       const party = this.parties.get(name);
       if (party) party.waiting.push(resolve);

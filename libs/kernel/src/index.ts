@@ -4,6 +4,7 @@ export { evictOldest, groupBy, swapRemove, RoundRobin } from './collections.js';
 export { FairScheduler } from './fair-scheduler.js';
 export { HOLD_CAUSES, type HoldCause, OWN_FAULTS, type OwnFault } from './own-faults.js';
 export { FairSemaphore } from './fair-semaphore.js';
+export { Pacer } from './pacer.js';
 export {
   BusyError,
   DomainError,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CanActivate,
   type ExecutionContext,
@@ -8,7 +9,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { InFlight } from '#libs/http';
-import { RateLimitedError } from '#libs/kernel';
+import { Pacer, RateLimitedError } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
 import { type RateLimit, RateLimiter } from '../domain/rate-limiter.js';
 
@@ -24,18 +25,24 @@ interface RouteLimit extends RateLimit {
 /** Limits a route that costs more than a request; requests beyond the limit get 429. */
 export const LimitedTo = (limit: RouteLimit): MethodDecorator => SetMetadata(LIMITED_TO, limit);
 
+/** While other users are active, a process begins so many requests of an account at once, and further ones so far apart. */
+const BURST = 50;
+const EVERY_MS = 4;
+
 /** The policy's name in the headers. */
 const POLICY = '"account"';
 
 /**
  * Limits an account's requests per time (`RATE_LIMIT`), with the headers of
- * draft-ietf-httpapi-ratelimit-headers-11, and its requests in flight in this process. A route may have an
- * additional limit ({@link LimitedTo}). Only customers have limits: producers report as much as happens, and operators
- * must get in when the service is busy. Runs after the {@link BasicAuthGuard}.
+ * draft-ietf-httpapi-ratelimit-headers-11, and its requests in flight in this process. Spaces the requests of a busy
+ * account while other users are active. A route may have an additional limit ({@link LimitedTo}). Only customers have
+ * limits: producers report as much as happens, and operators must get in when the service is busy. Runs after the
+ * {@link BasicAuthGuard}.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   private readonly limit: RateLimit;
+  private readonly pacer = new Pacer(EVERY_MS, BURST);
 
   constructor(
     @Inject(CONFIG) config: Config,
@@ -49,20 +56,24 @@ export class RateLimitGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    if (request.principal?.role !== 'account') return true;
-    const { userId } = request.principal;
+    if (!request.principal) return true;
+    const { userId, role } = request.principal;
+    const delayMs = this.pacer.delayOf(userId);
+    if (role !== 'account') return true;
     const ofRoute = this.reflector.get<RouteLimit | undefined>(LIMITED_TO, context.getHandler());
-    return this.admit(userId, request, http.getResponse<Response>(), ofRoute);
+    return this.admit(userId, delayMs, request, http.getResponse<Response>(), ofRoute);
   }
 
   private async admit(
     accountId: string,
+    delayMs: number,
     request: Request,
     response: Response,
     ofRoute: RouteLimit | undefined,
   ): Promise<boolean> {
     request.accountId = accountId;
     this.inFlight.begin(accountId, request, response);
+    if (delayMs > 0) await sleep(delayMs);
     await this.take(accountId, response);
     if (ofRoute) await this.takeOfRoute(accountId, ofRoute);
     return true;
