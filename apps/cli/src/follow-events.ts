@@ -57,7 +57,7 @@ function lineOf(event: string): string {
   return `${printable(event.replaceAll(/[\r\n]/g, ' '))}\n`;
 }
 
-/** Resolves when the text was handed to whoever reads it. */
+/** Resolves when the reader of standard output has taken the text. */
 function write(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => {

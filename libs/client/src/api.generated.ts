@@ -354,7 +354,7 @@ export interface paths {
         };
         /**
          * Follow the feed of events
-         * @description Returns the caller's events with their data, oldest first, in an order that never changes; for operators, those of all accounts. Go on with `Switchhook-Cursor` as `after`, or with the URL in `Link`: whoever does gets every event exactly once, because no event ever appears behind a cursor that was returned. Without `after` and `since`, it begins now. An event appears within a second of its acceptance. A page may be empty, and ends at about 1 MiB. An account can have at most 20 requests that `wait` at the same time.
+         * @description Returns the caller's events with their data, oldest first, in an order that never changes; for operators, those of all accounts. Go on with `Switchhook-Cursor` as `after`, or with the URL in `Link`, and you get every event exactly once: no event ever appears behind a cursor that was returned. Without `after` and `since`, it begins now. An event appears within a second of its acceptance. A page may be empty, and ends at about 1 MiB. An account can have at most 20 requests that `wait` at the same time.
          */
         get: operations["feedFollow"];
         put?: never;

@@ -3,7 +3,7 @@ const GREATEST = 'ffff-ffffffffffff';
 
 /**
  * Erases events for a running erasure that has not reached `up_to` yet, and stores its progress: empties the data of
- * those `matched`, and the stored answers of their deliveries' attempts, cancels what waits of them, and removes the
+ * those `matched`, and the stored answers of their deliveries' attempts, cancels their deliveries that wait, and removes the
  * producers' keys of those `keyed`. Returns false if the erasure is further, has ended, or another worker is at it.
  * A worker calls these functions because it may change neither events nor attempts. With them, it can only empty
  * them, and only where an erasure is for them.
@@ -32,7 +32,7 @@ BEGIN
     SELECT format('BETWEEN %L::uuid AND %L::uuid', left(min(id::text), 19) || '${LEAST}',
       left(max(id::text), 19) || '${GREATEST}')
     INTO within FROM unnest(matched || keyed) AS n(id);
-    -- In order, as whoever adds deliveries to events locks them.
+    -- In the order in which statements that add deliveries lock events.
     EXECUTE format('SELECT id FROM events WHERE id = ANY ($1) AND id %s ORDER BY id FOR NO KEY UPDATE', within)
     USING matched || keyed;
     EXECUTE format($sql$

@@ -79,7 +79,7 @@ export class FeedService {
     return after;
   }
 
-  /** Waits for an event that matches. What was searched in vain is left out. */
+  /** Waits for an event that matches. Skips what it has searched without finding any. */
   private async next(
     scope: Scope,
     filter: FeedFilter,

@@ -17,8 +17,8 @@ export const feedRoutes = describeRoutes(FeedController, {
       summary: 'Follow the feed of events',
       about:
         "Returns the caller's events with their data, oldest first, in an order that never changes; for operators, " +
-        'those of all accounts. Go on with `Switchhook-Cursor` as `after`, or with the URL in `Link`: whoever does gets every ' +
-        'event exactly once, because no event ever appears behind a cursor that was returned. Without `after` and `since`, it ' +
+        'those of all accounts. Go on with `Switchhook-Cursor` as `after`, or with the URL in `Link`, and ' +
+        'you get every event exactly once: no event ever appears behind a cursor that was returned. Without `after` and `since`, it ' +
         'begins now. An event appears within a second of its acceptance. A page may be empty, and ends at about 1 MiB. An ' +
         'account can have at most 20 requests that `wait` at the same time.',
       answer: schema.arrayOf(EventWithDataView.schema),
