@@ -337,7 +337,7 @@ describe('subscriptions of operators to notices of all accounts', () => {
        GROUP BY e.id, e.account_id, e.application_id, e.unmatched ORDER BY e.account_id`,
     );
 
-  it('get an event of their own account, in addition to the one of the subscription's account', async () => {
+  it('get an event of their own account, besides that of the customer', async () => {
     const application = await anApplication(database, account);
     await set(`application_id = ${application}`);
     const own = await listener('webhookFailing');
