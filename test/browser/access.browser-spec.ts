@@ -35,6 +35,22 @@ it('a customer adds a credential, whose password is shown once, and revokes the 
   await expect.poll(list).toHaveLength(1);
 });
 
+it('a customer creates a link, which another browser opens once', async () => {
+  const customer = await installation.aCustomer();
+  const page = await installation.openAs(customer, 'access');
+  await page.getByRole('button', { name: 'Create a link to the console' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Valid for').selectOption('1 hour');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const url = await page.getByRole('status').locator('code').innerText();
+  const guest = await installation.open(url.split('/console/')[1]!);
+  await guest.getByText(customer.username).waitFor();
+  await guest.goto('about:blank');
+  await guest.context().clearCookies();
+  await guest.goto(url);
+  await guest.getByText('The link has been used or has expired.').waitFor();
+});
+
 it('a session that may only read offers no change of credentials', async () => {
   const customer = await installation.aCustomer();
   const { json } = await customer.client.post(`/v1/users/${customer.id}/links`, {
@@ -50,5 +66,6 @@ it('a session that may only read offers no change of credentials', async () => {
   await page.getByText('a credential that may only read').waitFor();
   await page.getByText('in this hour').waitFor();
   expect(await page.getByRole('button', { name: 'Add a credential' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Create a link' }).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0);
 });

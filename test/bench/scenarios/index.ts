@@ -3,6 +3,7 @@ import { batch, fanOut, latency, single } from './accept.js';
 import { applications } from './applications.js';
 import { backlog } from './backlog.js';
 import { coldStart } from './cold-start.js';
+import { feed } from './feed.js';
 import { filters } from './filters.js';
 import { growth } from './growth.js';
 import { oneSubscription } from './one-subscription.js';
@@ -18,6 +19,7 @@ export const scenarios: readonly Scenario[] = [
   workerAlone,
   latency,
   rates,
+  feed,
   hanging,
   applications,
   fanOut,

@@ -36,9 +36,15 @@ export function useAccountChanges(id: string) {
       ),
     onSettled,
   });
+  const link = useMutation({
+    // The result is a login.
+    gcTime: 0,
+    mutationFn: (body: Schemas['CreateLink']) =>
+      answerOf(api.POST('/v1/users/{user}/links', { params: { path }, body })),
+  });
   const close = useMutation({
     mutationFn: () => answerOf(api.DELETE('/v1/users/{user}', { params: { path } })),
     onSettled,
   });
-  return { setStatus, add, revoke, close };
+  return { setStatus, add, revoke, link, close };
 }

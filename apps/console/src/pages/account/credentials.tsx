@@ -4,19 +4,20 @@ import { useHasDraft } from '../../app/drafts.js';
 import { useCommands } from '../../app/palette.js';
 import { Confirm } from '../../components/confirm.js';
 import { BUTTONS, Lines, wide } from '../../components/lines.js';
-import { PasswordOnce } from '../../components/password-once.js';
-import { DayOfYear, RelativeTime, useNow } from '../../components/time.js';
+import { ShownOnce } from '../../components/shown-once.js';
+import { DayOfYear, LocalTime, RelativeTime, useNow } from '../../components/time.js';
 import { Pill } from '../../components/notice.js';
 import type { Account, Credential, useAccountChanges } from './account.queries.js';
 import { NewCredential } from './new-credential.js';
+import { NewLink } from './new-link.js';
 
 const HEADS = ['Credential', 'Scope', wide('Created'), 'Last used', 'Expires', BUTTONS];
 const HOUR_MS = 3_600_000;
 
-/** The credentials of a user. Each of them logs in. @param isFixed whether the viewer may only read them */
+/** The credentials of a user, each of which logs in, and links to the console. @param isFixed whether the viewer may only read them */
 export function Credentials({
   account,
-  changes: { add, revoke },
+  changes: { add, revoke, link },
   isFixed = false,
 }: {
   account: Account;
@@ -24,30 +25,50 @@ export function Credentials({
   isFixed?: boolean;
 }) {
   const [isNew, setIsNew] = useState(useHasDraft('New credential'));
+  const [isNewLink, setIsNewLink] = useState(useHasDraft('New link'));
   const [leaving, setLeaving] = useState<Credential>();
   function open(): void {
     add.reset();
     setIsNew(true);
   }
-  useCommands(isFixed ? [] : [{ name: 'Add a credential', group: 'Actions', run: open }]);
+  function openLink(): void {
+    link.reset();
+    setIsNewLink(true);
+  }
+  const commands = [
+    { name: 'Add a credential', group: 'Actions', run: open },
+    // Reporters cannot use the console.
+    ...(account.role === 'reporter'
+      ? []
+      : [{ name: 'Create a link to the console', group: 'Actions', run: openLink }]),
+  ];
+  useCommands(isFixed ? [] : commands);
 
   const added = isNew ? undefined : add.data;
+  const linked = isNewLink ? undefined : link.data;
   return (
     <>
       {added && (
-        <PasswordOnce password={added.password} onDone={add.reset}>
+        <ShownOnce name="password" secret={added.password} onDone={add.reset}>
           Credential {added.id} was added.
-        </PasswordOnce>
+        </ShownOnce>
+      )}
+      {linked && (
+        <ShownOnce name="link" secret={linked.url} onDone={link.reset}>
+          Whoever opens the link first is logged in as <bdi>{account.username}</bdi>, until{' '}
+          <LocalTime at={linked.expiresAt} />.
+        </ShownOnce>
       )}
       <section className="card credentials" aria-labelledby="credentials">
         <header>
           <h2 id="credentials">Credentials</h2>
           <span className="actions">
-            {!isFixed && (
-              <button type="button" className="small" onClick={open}>
-                Add a credential
-              </button>
-            )}
+            {!isFixed &&
+              commands.map(({ name, run }) => (
+                <button key={name} type="button" className="small" onClick={run}>
+                  {name}
+                </button>
+              ))}
           </span>
         </header>
         <p className="muted">
@@ -97,6 +118,7 @@ export function Credentials({
         )}
       </section>
       {isNew && <NewCredential add={add} onClose={() => setIsNew(false)} />}
+      {isNewLink && <NewLink link={link} onClose={() => setIsNewLink(false)} />}
       {leaving && (
         <Confirm
           label={`Revoke credential ${leaving.id}?`}

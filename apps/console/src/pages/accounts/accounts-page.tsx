@@ -11,7 +11,7 @@ import { Problem } from '../../app/problem.js';
 import { Refresh } from '../../app/refresh.js';
 import { Page } from '../../components/page.js';
 import { PagedTable } from '../../components/paged-table.js';
-import { PasswordOnce } from '../../components/password-once.js';
+import { ShownOnce } from '../../components/shown-once.js';
 import { type User, useCreateUser, usersQuery } from './accounts.queries.js';
 import { NewAccount } from './new-account.js';
 
@@ -43,13 +43,13 @@ export default function AccountsPage() {
       }
     >
       {created && (
-        <PasswordOnce password={created.password} onDone={create.reset}>
+        <ShownOnce name="password" secret={created.password} onDone={create.reset}>
           The account{' '}
           <Link href={`/accounts/${created.id}`}>
             <bdi>{created.username}</bdi>
           </Link>{' '}
           was created.
-        </PasswordOnce>
+        </ShownOnce>
       )}
       {isNew && <NewAccount create={create} onClose={() => setIsNew(false)} />}
       <AccountSearch />

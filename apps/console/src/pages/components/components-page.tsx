@@ -15,7 +15,7 @@ import { BUTTONS, Lines, number, wide } from '../../components/lines.js';
 import { Menu } from '../../components/menu.js';
 import { EmptyState, Pill, Notice, type Tone } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { PasswordOnce } from '../../components/password-once.js';
+import { ShownOnce } from '../../components/shown-once.js';
 import { type Column, Table } from '../../components/table.js';
 import { Tabs } from '../../components/tabs.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
@@ -63,10 +63,10 @@ export default function ComponentsPage() {
       <EmptyState title="There is nothing yet.">
         <p>What to do next.</p>
       </EmptyState>
-      <h2>PasswordOnce</h2>
-      <PasswordOnce password="example" onDone={() => showToast('Done')}>
+      <h2>ShownOnce</h2>
+      <ShownOnce name="password" secret="example" onDone={() => showToast('Done')}>
         It was created.
-      </PasswordOnce>
+      </ShownOnce>
       <h2>Field</h2>
       <Field label="Name" hint="1 to 255 characters" error="Must not be empty.">
         <input />

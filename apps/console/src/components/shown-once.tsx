@@ -2,30 +2,33 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { CopyButton } from './copy-button.js';
 import { Notice } from './notice.js';
 
-/** Shows the generated password of a new account or credential until it is closed. It takes the focus. */
-export function PasswordOnce({
-  password,
+/** Shows the secret of something new, such as a generated password, until it is closed. It takes the focus. */
+export function ShownOnce({
+  name,
+  secret,
   onDone,
   children,
 }: {
-  /** Absent if the user chose the password. */
-  password: string | undefined;
+  /** What the secret is, such as `password`. */
+  name: string;
+  /** Absent if the user chose it. */
+  secret: string | undefined;
   onDone: () => void;
   children: ReactNode;
 }) {
   const notice = useRef<HTMLDivElement>(null);
   useEffect(() => notice.current?.focus(), []);
   return (
-    <div ref={notice} tabIndex={-1} className="password-once" role="status">
+    <div ref={notice} tabIndex={-1} className="shown-once" role="status">
       <Notice tone="good">
         <p>{children}</p>
-        {password !== undefined && (
+        {secret !== undefined && (
           <p>
-            Its password is <code>{password}</code>. Copy it now: it is not shown again.
+            The {name} is <code>{secret}</code>. Copy it now: it is not shown again.
           </p>
         )}
         <div className="tools">
-          {password !== undefined && <CopyButton label="Copy the password" text={password} />}
+          {secret !== undefined && <CopyButton label={`Copy the ${name}`} text={secret} />}
           <button type="button" onClick={onDone}>
             Done
           </button>
