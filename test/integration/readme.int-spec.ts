@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 
 it("the diagram of an event's path names only classes that exist", () => {
-  const readme = readFileSync(`${REPOSITORY}README.md`, 'utf8');
-  const [, picture = ''] = /```mermaid\n(.*?)```/s.exec(readme) ?? [];
+  const page = readFileSync(`${REPOSITORY}docs/developing.md`, 'utf8');
+  const [, picture = ''] = /```mermaid\n(.*?)```/s.exec(page) ?? [];
   const withoutLabels = picture.replaceAll(/"[^"]*"/g, '');
   const drawn = new Set(withoutLabels.match(/\b[A-Z]\w+/g)?.filter((word) => word !== 'TB'));
   const code = readdirSync(`${REPOSITORY}libs`, { recursive: true })
