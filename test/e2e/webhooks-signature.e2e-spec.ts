@@ -75,8 +75,11 @@ describe('a subscription with Ed25519 signatures', () => {
     expect(row).toEqual({ secret: expect.stringMatching(/^sealed:test:/) as string });
   });
 
-  it('passes the verification example in docs/receiving.md', async () => {
-    const page = readFileSync(new URL('../../docs/receiving.md', import.meta.url), 'utf8');
+  it('passes the verification example in docs/receiving/notifications.md', async () => {
+    const page = readFileSync(
+      new URL('../../docs/receiving/notifications.md', import.meta.url),
+      'utf8',
+    );
     const section = page.slice(page.indexOf('### With a public key'));
     const [, source = ''] = /```ts\n(.*?)```/s.exec(section) ?? [];
     const path = await demo.aSubscription({ targetUrl: receiver.url, signature: 'ed25519' });

@@ -128,6 +128,7 @@ const ROUTES = [
   ...[
     'GET /docs/assets/x',
     'GET /docs/receiving',
+    'GET /docs/receiving/notifications',
     'GET /openapi.json',
     'GET /health/live',
     'GET /health/ready',

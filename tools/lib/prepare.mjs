@@ -22,7 +22,10 @@ const INSTALLED = join(ROOT, 'node_modules/.package-lock.json');
 const CHECKS = 'node_modules/switchhook-checks';
 const BUILD_STAMP = join(ROOT, 'dist/.built');
 const BUILT = 'dist/apps/cli/src/main.js';
-const BUILT_FROM = ['apps', 'libs', 'docs/receiving.md', 'package.json', 'tsconfig.json'];
+const BUILT_FROM = [
+  ...['apps', 'libs', 'docs/receiving.md', 'docs/receiving'],
+  ...['package.json', 'tsconfig.json'],
+];
 
 /**
  * Installs the packages and builds, each only where it is missing or out of date. Any number of

@@ -11,6 +11,8 @@ import { NotFoundError } from '#libs/kernel';
 const BUILT = join(dirname(createRequire(import.meta.url).resolve('#package.json')), 'dist/apps');
 /** The prefix of all addresses of files and pages in a page. */
 const FROM_ROOT = '"./';
+/** What stands in a page for the address of the service. */
+const OWN_ADDRESS = 'https://switchhook.example.com';
 /** The names of assets change with their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
@@ -32,8 +34,8 @@ interface Asset {
 
 /** An app's built files, in memory: they take less than 2 MB, and anyone may request them. */
 export class BuiltFiles {
-  /** Pages by root and name. There are few roots, and anyone may request a page many times at once. */
-  private readonly rooted = new Map<string, Buffer>();
+  /** Pages by root and name, cut where they show the address of the service. There are few roots, and anyone may request a page many times at once. */
+  private readonly rooted = new Map<string, Buffer[]>();
 
   private constructor(
     private readonly assets: ReadonlyMap<string, Asset>,
@@ -87,21 +89,30 @@ export class BuiltFiles {
   /**
    * Answers with a page and its Content-Security-Policy.
    * @param root of the app, relative to the page's address: a proxy may add a path prefix. One of a few
+   * @param address of the service, for a page that shows it
    */
-  answerPage(name: string, { root, policy }: { root: string; policy: string }, response: Response) {
+  answerPage(
+    name: string,
+    { root, policy }: { root: string; policy: string },
+    response: Response,
+    address = OWN_ADDRESS,
+  ): void {
     response.setHeader('Content-Security-Policy', policy);
     response.setHeader('Cache-Control', 'no-cache');
-    response.type('html').send(this.pageAt(root, name));
+    const shown = Buffer.from(address);
+    const parts = this.pageAt(root, name).flatMap((part, n) => (n === 0 ? [part] : [shown, part]));
+    response.type('html').send(Buffer.concat(parts));
   }
 
-  private pageAt(root: string, name: string): Buffer {
+  private pageAt(root: string, name: string): Buffer[] {
     const key = root + name;
-    let bytes = this.rooted.get(key);
-    if (!bytes) {
-      bytes = Buffer.from(this.pages.get(name)!.replaceAll(FROM_ROOT, `"${root}`));
-      this.rooted.set(key, bytes);
+    let parts = this.rooted.get(key);
+    if (!parts) {
+      const page = this.pages.get(name)!.replaceAll(FROM_ROOT, `"${root}`);
+      parts = page.split(OWN_ADDRESS).map((part) => Buffer.from(part));
+      this.rooted.set(key, parts);
     }
-    return bytes;
+    return parts;
   }
 
   /** @throws NotFoundError */
