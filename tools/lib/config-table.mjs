@@ -7,19 +7,35 @@
 /** @type {Row} */
 const HEAD = ['variable', 'default', 'values', 'read by', 'what it is'];
 
+/** The settings that an installation sets first, in this order. */
+const FIRST = [
+  ...[
+    'DATABASE_URL',
+    'REDIS_URL',
+    'SECRETS_KEYS',
+    'NODE_ENV',
+    'PUBLIC_BASE_URL',
+    'TRUSTED_PROXIES',
+  ],
+  ...['API_PROCESSES', 'WORKER_PROCESSES', 'METRICS_PORT', 'RETENTION_DAYS'],
+];
+
 /**
- * The table of docs/configuration.md in Markdown.
+ * The tables of docs/configuration.md in Markdown: the settings that an installation sets first, and the others.
  * @param {{ properties?: object, required?: string[] }} schema the JSON Schema of the configuration
  */
-export function configTable({ properties = {}, required = [] }) {
-  /** @type {[string, Variable][]} */
-  const variables = Object.entries(properties);
-  const rows = variables.map(([name, variable]) => rowOf(name, variable, required.includes(name)));
-  return table([HEAD, ...rows]);
+export function configTables({ properties = {}, required = [] }) {
+  /** @type {Record<string, Variable>} */
+  const variables = { ...properties };
+  /** @type {(names: string[]) => string} */
+  const tableOf = (names) =>
+    table([HEAD, ...names.map((name) => rowOf(name, variables[name], required.includes(name)))]);
+  const others = Object.keys(variables).filter((name) => !FIRST.includes(name));
+  return { first: tableOf(FIRST), rarely: tableOf(others) };
 }
 
-/** @type {(name: string, variable: Variable, isRequired: boolean) => Row} */
-function rowOf(name, variable, isRequired) {
+/** @type {(name: string, variable: Variable | undefined, isRequired: boolean) => Row} */
+function rowOf(name, variable = {}, isRequired) {
   const { description, readBy = ['all'] } = variable;
   if (description === undefined) throw new Error(`${name} has no description`);
   const values = valuesOf(variable);

@@ -1,19 +1,32 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { configTable } from '#tools/config-table';
+import { configTables } from '#tools/config-table';
 import { configJsonSchema } from './config.js';
 
 const PAGE = new URL('../../../../docs/configuration.md', import.meta.url);
-const TABLE = configTable(configJsonSchema());
-const MARKED = /<!-- configuration -->\n\n([^]*?)\n\n<!-- \/configuration -->/;
+const TABLES = configTables(configJsonSchema());
+const namesIn = (table: string) => table.match(/(?<=^\| `)[A-Z_]+/gm) ?? [];
 
-describe('configTable', () => {
-  it('equals the table in docs/configuration.md (run `npm run config:table`)', () => {
-    expect(MARKED.exec(readFileSync(PAGE, 'utf8'))?.[1]).toBe(TABLE);
+describe('configTables', () => {
+  it.each(['first', 'rarely'] as const)(
+    'equal those in docs/configuration.md: %s (run `npm run config:table`)',
+    (name) => {
+      const marked = new RegExp(`<!-- ${name} -->\\n\\n([^]*?)\\n\\n<!-- /${name} -->`);
+      expect(marked.exec(readFileSync(PAGE, 'utf8'))?.[1]).toBe(TABLES[name]);
+    },
+  );
+
+  it('have ten settings first, and every other one once', () => {
+    const [first, rarely] = [namesIn(TABLES.first), namesIn(TABLES.rarely)];
+    expect(first).toHaveLength(10);
+    const all = Object.keys(configJsonSchema().properties ?? {});
+    expect([...first, ...rarely].sort()).toEqual(all.sort());
   });
 
-  it('shows the default, the values and the readers of a variable', () => {
-    const rows = TABLE.split('\n').map((row) => row.split('|').map((cell) => cell.trim()));
+  it('show the default, the values and the readers of a variable', () => {
+    const rows = `${TABLES.first}\n${TABLES.rarely}`
+      .split('\n')
+      .map((row) => row.split('|').map((cell) => cell.trim()));
     const rowOf = (name: string) => rows.find((row) => row[1] === `\`${name}\``)?.slice(2, 5);
     expect(rowOf('DATABASE_URL')).toEqual(['required', '', 'all']);
     expect(rowOf('DATABASE_POOL_SIZE')).toEqual(['`10`', '2 to 500', 'api, worker']);
