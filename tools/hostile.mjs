@@ -1,5 +1,5 @@
 // `npm run test:hostile -- --seconds N`: runs harmful clients and targets for so long each, and measures the effect on
-// others (docs/reliability.md).
+// others (docs/reliability/harm.md).
 import { parseArgs } from 'node:util';
 import { runVitest } from './lib/run-vitest.mjs';
 

@@ -18,14 +18,14 @@ const { MAX_CONNECTIONS } = readConfig({ DATABASE_URL: 'postgres://unused' });
 
 /** The numbers in a row of the table: KiB of each, how many, MiB in all. */
 function row(what: string): (number | undefined)[] {
-  const line = textOf('docs/security/defences.md')
+  const line = textOf('docs/security/defences/strangers.md')
     .split('\n')
     .find((one) => one.replaceAll('*', '').startsWith(`| ${what}`));
   const cells = line!.replaceAll('*', '').split('|').slice(2, 5);
   return cells.map((cell) => (cell.trim() === '' ? undefined : Number(cell)));
 }
 
-describe('the arithmetic of connections in docs/security/defences.md', () => {
+describe('the arithmetic of connections in docs/security/defences/strangers.md', () => {
   it('has the limits of the code', () => {
     const each = CONNECTION_BYTES / KIB;
     const [all, ofAddress] = [MAX_UNAUTHENTICATED_BYTES, MAX_UNAUTHENTICATED_BYTES_OF_ADDRESS];

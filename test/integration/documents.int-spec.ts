@@ -70,6 +70,16 @@ describe('the documents', () => {
     expect(docs.filter((page) => !reached.has(page))).toEqual([]);
   });
 
+  it.each(docs.filter((page) => page !== 'docs/CHANGELOG.md'))(
+    'can be read in fifteen minutes: %s',
+    (page) => {
+      const words = read(page)
+        .split(/\s+/)
+        .filter((word) => /\w/.test(word));
+      expect(words.length).toBeLessThanOrEqual(3_000);
+    },
+  );
+
   it('start with a README of at most 150 lines', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });
@@ -86,7 +96,7 @@ it('the alerts page has one section for every alert, and the alert links to it',
   expect(sections).toEqual(alerts);
 });
 
-it('the page on monitoring has every line of the logs of API and worker', () => {
+it('the pages on monitoring and logs have every line of the logs of API and worker', () => {
   const sources = ['libs', 'apps/api', 'apps/worker'].flatMap((folder) =>
     readdirSync(join(REPOSITORY, folder), { recursive: true })
       .map((path) => join(folder, String(path)))
@@ -97,6 +107,6 @@ it('the page on monitoring has every line of the logs of API and worker', () => 
     [...read(path).matchAll(CALL)].map(([, line = '']) => line),
   );
   expect(lines.length).toBeGreaterThan(20);
-  const page = read('docs/operating/monitor.md');
-  expect(lines.filter((line) => !page.includes(`\`${line}\``))).toEqual([]);
+  const pages = read('docs/operating/monitor.md') + read('docs/operating/logs.md');
+  expect(lines.filter((line) => !pages.includes(`\`${line}\``))).toEqual([]);
 });

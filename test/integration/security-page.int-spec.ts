@@ -1,19 +1,19 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const page = readFileSync(`${ROOT}docs/security/defences.md`, 'utf8');
+const PAGES = `${ROOT}docs/security/defences/`;
 
 /** The rows of the threat model: attack, defence, and the file and the title of the test. */
-const rows = page
-  .split(/\n\n+/)
+const rows = readdirSync(PAGES)
+  .flatMap((page) => readFileSync(PAGES + page, 'utf8').split(/\n\n+/))
   .filter((table) => /^\| attack /.test(table))
   .flatMap((table) => table.split('\n'))
   .filter((line) => line.startsWith('|') && !/^\|(?: attack |[ -]*-[ -|]*$)/.test(line))
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
-describe('docs/security/defences.md', () => {
+describe('docs/security/defences', () => {
   it('has a threat model of complete rows', () => {
     expect(rows.length).toBeGreaterThan(30);
     for (const row of rows) {

@@ -5,7 +5,7 @@ import { addressGroup } from '#libs/kernel';
 
 /**
  * Memory limits for unauthenticated connections, in bytes: of the whole process, and of one address
- * (docs/security/defences.md shows the arithmetic).
+ * (docs/security/defences/strangers.md shows the arithmetic).
  */
 export const MAX_BYTES = 32 << 20;
 export const MAX_BYTES_OF_ADDRESS = 16 << 20;
