@@ -1370,17 +1370,24 @@ recorded AS (
     -- A request to send it at once has had its attempt.
     immediate = false,
     resumes_at = NULL,
-    extra_attempts = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
+    extra_attempts = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($19::boolean[])[width_bucket(d.id, $1::uuid[])]) AND d.attempts < ($4::integer[])[width_bucket(d.id, $1::uuid[])] THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
     completed_at = CASE
       WHEN d.state = 'succeeded' THEN d.completed_at
       WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN (SELECT at FROM clock)
     END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND (
     d.takes = ($2::integer[])[width_bucket(d.id, $1::uuid[])] AND (d.state = 'succeeded'
-      OR d.attempts = ($4::integer[])[width_bucket(d.id, $1::uuid[])] - 1 AND d.state IN ('pending', 'cancelled'))
+      OR d.state IN ('pending', 'cancelled') AND (d.attempts = ($4::integer[])[width_bucket(d.id, $1::uuid[])] - 1
+        -- A late attempt was counted with the same number.
+        OR d.attempts = ($4::integer[])[width_bucket(d.id, $1::uuid[])] AND d.claimed_until IS NOT NULL))
     OR ($14::text[])[width_bucket(d.id, $1::uuid[])] = 'succeeded' AND ($4::integer[])[width_bucket(d.id, $1::uuid[])] > d.schedule_base
       AND d.state <> 'succeeded'
   )
+),
+counted AS (
+  UPDATE deliveries d SET attempts = ($4::integer[])[width_bucket(d.id, $1::uuid[])]
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND (d.takes <> ($2::integer[])[width_bucket(d.id, $1::uuid[])] AND d.attempts < ($4::integer[])[width_bucket(d.id, $1::uuid[])]
+    AND (d.state = 'succeeded' OR ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded'))
 )
 SELECT id FROM found;
 
@@ -1435,17 +1442,24 @@ recorded AS (
     -- A request to send it at once has had its attempt.
     immediate = false,
     resumes_at = NULL,
-    extra_attempts = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
+    extra_attempts = CASE WHEN (d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] AND ($21::boolean[])[width_bucket(d.id, $1::uuid[])]) AND d.attempts < ($4::integer[])[width_bucket(d.id, $1::uuid[])] THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
     completed_at = CASE
       WHEN d.state = 'succeeded' THEN d.completed_at
       WHEN CASE WHEN d.schedule_base = ($15::integer[])[width_bucket(d.id, $1::uuid[])] THEN ($14::text[])[width_bucket(d.id, $1::uuid[])] ELSE ($16::text[])[width_bucket(d.id, $1::uuid[])] END <> 'pending' OR d.state = 'cancelled' THEN (SELECT at FROM clock)
     END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND (
     d.takes = ($2::integer[])[width_bucket(d.id, $1::uuid[])] AND (d.state = 'succeeded'
-      OR d.attempts = ($4::integer[])[width_bucket(d.id, $1::uuid[])] - 1 AND d.state IN ('pending', 'cancelled'))
+      OR d.state IN ('pending', 'cancelled') AND (d.attempts = ($4::integer[])[width_bucket(d.id, $1::uuid[])] - 1
+        -- A late attempt was counted with the same number.
+        OR d.attempts = ($4::integer[])[width_bucket(d.id, $1::uuid[])] AND d.claimed_until IS NOT NULL))
     OR ($14::text[])[width_bucket(d.id, $1::uuid[])] = 'succeeded' AND ($4::integer[])[width_bucket(d.id, $1::uuid[])] > d.schedule_base
       AND d.state <> 'succeeded'
   )
+),
+counted AS (
+  UPDATE deliveries d SET attempts = ($4::integer[])[width_bucket(d.id, $1::uuid[])]
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND (d.id >= '019b76da-a800-0000-0000-000000000000'::uuid AND d.id < '019b7c01-0400-0000-0000-000000000000'::uuid) AND (d.takes <> ($2::integer[])[width_bucket(d.id, $1::uuid[])] AND d.attempts < ($4::integer[])[width_bucket(d.id, $1::uuid[])]
+    AND (d.state = 'succeeded' OR ($14::text[])[width_bucket(d.id, $1::uuid[])] <> 'succeeded'))
 )
 SELECT id FROM found WHERE webhook_id IS NOT NULL;
 

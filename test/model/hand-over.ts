@@ -21,7 +21,7 @@ interface Delivery {
   isOutdated: boolean;
   /** The same, whatever the row says. */
   mustEnd: boolean;
-  /** The numbers of the logged attempts, as bits; none once a worker was frozen, which may repeat numbers. */
+  /** The numbers of the logged attempts, as bits. */
   numbers: number;
   /** Whether the target confirmed it in the present schedule; `unrecorded` if its worker could not record that. */
   confirmed: 'no' | 'yes' | 'unrecorded';
@@ -66,6 +66,7 @@ export type Planted =
   | 'RECORD without its fence'
   | 'RECORD without KEEPS_STATE'
   | 'RECORD does not count the attempt'
+  | 'RECORD does not count late attempts'
   | 'RECORD counts an extra attempt in the schedule'
   | 'SEND_NOW leases a delivery that is leased'
   | 'CLAIM keeps the number of the lease'
@@ -326,11 +327,16 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
   function record(state: HandOver, task: Task): HandOver {
     const one = state.deliveries[task.delivery]!;
     const { number, lease, isSuccess } = task;
+    const isCounted = one.attempts === number && one.lease !== 'none';
     const isCurrent =
       one.takes === lease &&
-      one.attempts === number - 1 &&
+      (one.attempts === number - 1 || isCounted) &&
       (one.state === 'pending' || one.state === 'cancelled');
     const isLateSuccess = isSuccess && number > one.scheduleBase && one.state !== 'succeeded';
+    // Another attempt has succeeded meanwhile.
+    const isOver = one.takes === lease && one.state === 'succeeded';
+    const isLate =
+      one.takes !== lease && !isLateSuccess && !has('RECORD does not count late attempts');
     const isRecordable = isCurrent || isLateSuccess || has('RECORD without its fence');
     // A schedule that was restarted since has its own conclusion.
     const isInSchedule = one.scheduleBase === task.scheduleBase;
@@ -342,17 +348,17 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
       one.state === 'cancelled' && !isSuccess && !has('RECORD without KEEPS_STATE');
     const next: Delivery = {
       ...one,
-      numbers: one.wasFrozen ? 0 : one.numbers | (1 << number),
+      numbers: one.numbers | (1 << number),
+      ...((isLate || isOver) && { attempts: Math.max(one.attempts, number) }),
       // A late success does not end the lease of another worker, but that one's outcome does.
-      ...(one.takes === lease &&
-        (isRecordable || one.state === 'succeeded') && { lease: 'none' as const }),
+      ...(one.takes === lease && (isRecordable || isOver) && { lease: 'none' as const }),
       ...(isRecordable && {
         attempts: has('RECORD does not count the attempt')
           ? one.attempts
           : Math.max(one.attempts, number),
         state: staysCancelled ? one.state : isSuccess ? 'succeeded' : failed,
         isExtra: false,
-        extra: one.extra + Number(isInSchedule && task.isExtra && !isSuccess),
+        extra: one.extra + Number(isInSchedule && task.isExtra && !isSuccess && !isCounted),
       }),
     };
     return broken(withDelivery(state, task.delivery, next), breachIn(one, next, task));
@@ -371,8 +377,9 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
     if (before.state === 'pending' && after.state === 'exhausted' && tries < MAX_ATTEMPTS) {
       return 'schedule cut short';
     }
-    if (before.wasFrozen) return false;
-    if (!task.isLogged && (before.numbers & (1 << task.number)) !== 0) return 'number used twice';
+    const isRepeated = !task.isLogged && (before.numbers & (1 << task.number)) !== 0;
+    // A worker that was frozen may repeat a number.
+    if (isRepeated && !before.wasFrozen) return 'number used twice';
     if (after.numbers >> (after.attempts + 1) !== 0) return 'attempts miscounted';
     return false;
   }
@@ -402,7 +409,6 @@ export function handOver(budget: Budget, planted?: Planted): Model<HandOver> {
         const isEnding = takes === task.lease && lease === 'held';
         return withDelivery(unrecorded(next, task), task.delivery, {
           wasFrozen: true,
-          numbers: 0,
           ...(isEnding && { lease: 'expired' as const }),
         });
       },

@@ -45,17 +45,23 @@ const DELAY_MS = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.delayMs} ELSE ${OUTCOM
 
 /**
  * Whether an outcome may change its delivery: it must have the delivery's present lease. An outcome that
- * arrives under an older lease, or twice, is logged and changes nothing, except for a success in the
- * present schedule, because the notification was delivered. Cancelled rows match as well, because an
- * attempt that was in flight when its subscription was disabled still counts, and so do those that
+ * arrives twice is logged once and changes nothing. One that arrives under an older lease is counted, and ends the
+ * delivery only if it is a success in the present schedule, because the notification was delivered. Cancelled rows match
+ * as well, because an attempt that was in flight when its subscription was disabled still counts, and so do those that
  * a late success has ended since, whose lease is to end.
  */
 const IS_RECORDABLE = `(
     d.takes = ${OUTCOME.lease} AND (d.state = 'succeeded'
-      OR d.attempts = ${OUTCOME.number} - 1 AND d.state IN ('pending', 'cancelled'))
+      OR d.state IN ('pending', 'cancelled') AND (d.attempts = ${OUTCOME.number} - 1
+        -- A late attempt was counted with the same number.
+        OR d.attempts = ${OUTCOME.number} AND d.claimed_until IS NOT NULL))
     OR ${OUTCOME.state} = 'succeeded' AND ${OUTCOME.number} > d.schedule_base
       AND d.state <> 'succeeded'
   )`;
+
+/** Whether an outcome under an older lease only counts. */
+const IS_LATE = `(d.takes <> ${OUTCOME.lease} AND d.attempts < ${OUTCOME.number}
+    AND (d.state = 'succeeded' OR ${OUTCOME.state} <> 'succeeded'))`;
 
 /** Only a success changes a cancelled delivery whose attempt was in flight, and nothing changes a success. */
 const KEEPS_STATE = `(d.state = 'succeeded' OR d.state = 'cancelled' AND ${OUTCOME.state} <> 'succeeded')`;
@@ -130,12 +136,16 @@ recorded AS (
     -- A request to send it at once has had its attempt.
     immediate = false,
     resumes_at = NULL,
-    extra_attempts = CASE WHEN ${RESUMES} THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
+    extra_attempts = CASE WHEN ${RESUMES} AND d.attempts < ${OUTCOME.number} THEN coalesce(d.extra_attempts, 0) + 1 ELSE d.extra_attempts END,
     completed_at = CASE
       WHEN d.state = 'succeeded' THEN d.completed_at
       WHEN ${STATE} <> 'pending' OR d.state = 'cancelled' THEN ${CLOCK_TIME}
     END
   WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND ${withinDays('d.id', day)} AND ${IS_RECORDABLE}
+),
+counted AS (
+  UPDATE deliveries d SET attempts = ${OUTCOME.number}
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND ${withinDays('d.id', day)} AND ${IS_LATE}
 )
 ${answer}`;
 }

@@ -222,13 +222,26 @@ it('expires a delivery whose event is gone, because it can never be sent', async
   ]);
 });
 
-it('logs the late failure of a worker that lost its lease, and changes nothing else', async () => {
-  const [stopped, present] = await leasedTwice();
+it.each<[string, Conclusion, state: string]>([
+  ['success', SUCCEEDED, 'succeeded'],
+  ['failure', FAILED, 'pending'],
+])(
+  'counts the late failure of a worker that lost its lease, and leaves the delivery to the %s of the present one',
+  async (_, conclusion, state) => {
+    const [stopped, present] = await leasedTwice();
+    await record(stopped, FAILED);
+    expect(await row()).toEqual({ state: 'pending', attempts: 1, leased: true });
+    await record(present, conclusion);
+    expect(await row()).toEqual({ state, attempts: 1, leased: false });
+    expect(await logged()).toBe(2);
+  },
+);
+
+it('counts the late failure of a worker that lost its lease, also after the delivery was cancelled', async () => {
+  const [stopped] = await leasedTwice();
+  await database.query(`UPDATE deliveries SET state = 'cancelled', claimed_until = NULL`);
   await record(stopped, FAILED);
-  expect(await row()).toEqual({ state: 'pending', attempts: 0, leased: true });
-  await record(present, SUCCEEDED);
-  expect(await row()).toEqual({ state: 'succeeded', attempts: 1, leased: false });
-  expect(await logged()).toBe(2);
+  expect(await row()).toEqual({ state: 'cancelled', attempts: 1, leased: false });
 });
 
 it('records which worker made an attempt', async () => {
