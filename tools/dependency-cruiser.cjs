@@ -203,7 +203,7 @@ module.exports = {
         pathNot: [
           '^apps/console/src/',
           '^libs/client/',
-          '(^|/)node_modules/(react|react-dom|@types/react|@types/react-dom|wouter|@tanstack/react-query|uplot|lucide-react)/',
+          '(^|/)node_modules/(react|react-dom|@types/react|@types/react-dom|wouter|@tanstack/react-query|uplot|lucide-react|eventsource-parser)/',
         ],
       },
     },

@@ -2,6 +2,7 @@ import { type Answer, answerOf, createClient, RefusedError } from '#libs/client'
 import { API_URL } from './addresses.js';
 import { isAttended } from './attention.js';
 import { areAllShown, inWords } from './faults.js';
+import { fetchInTime, SilenceError } from './fetch-in-time.js';
 import { sessionEnded } from './session-state.js';
 
 export { answerOf, RefusedError };
@@ -9,7 +10,7 @@ export type { Schemas } from '#libs/client';
 
 /**
  * The typed client of the API. It uses the session's cookie, and a 401 shows the login. Background requests do not
- * extend the session.
+ * extend the session. A request without an answer fails in time.
  */
 export const api = createClient({
   baseUrl: API_URL,
@@ -17,7 +18,7 @@ export const api = createClient({
     if (!isAttended()) request.headers.set('X-Unattended', 'true');
     // Filters in the address may be mistyped: the API reports the fault.
     request.headers.set('Prefer', 'handling=strict');
-    const response = await fetch(request);
+    const response = await fetchInTime(request);
     const isLogin = request.method === 'POST' && request.url.endsWith('/v1/session');
     if (response.status === 401 && !isLogin) sessionEnded();
     return response;
@@ -32,12 +33,13 @@ export function rawAnswerOf(call: Promise<Answer<unknown>>): Promise<string> {
   return answerOf(call) as Promise<string>;
 }
 
+const NO_ANSWER = 'The server did not answer. Check your connection.';
 const CHANGED = 'It has changed in the meantime. Check it before you go on.';
 
 /** Describes an error in one sentence for the user. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof RefusedError) return error.status === 412 ? CHANGED : error.message;
-  if (error instanceof TypeError) return 'The server did not answer. Check your connection.';
+  if (error instanceof TypeError || error instanceof SilenceError) return NO_ANSWER;
   return 'Something went wrong in this page. Reload it.';
 }
 

@@ -7,6 +7,7 @@ import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { BASE_PATH } from './addresses.js';
 import { App } from './app.js';
+import { mendAfterOutages } from './outage.js';
 import { queryClient } from './query-client.js';
 import { reloadIfUp } from './reload.js';
 import './theme.js';
@@ -18,6 +19,8 @@ const YOUNG_MS = 10_000;
 window.addEventListener('vite:preloadError', () => {
   if (performance.now() > YOUNG_MS) void reloadIfUp();
 });
+
+mendAfterOutages();
 
 // Load fonts while the session is checked, so that no text changes its width later.
 for (const font of ['Inter', 'JetBrains Mono']) {

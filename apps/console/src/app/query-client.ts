@@ -6,11 +6,12 @@ import {
   type QueryKey,
 } from '@tanstack/react-query';
 import { RefusedError } from '#libs/client';
+import { SilenceError } from './fetch-in-time.js';
 
-/** Retrying does not change a refusal; a server that is down may come back. */
+/** Retrying does not change a refusal; a server that is down may come back. One that was silent was given its time. */
 function isWorthRetrying(failures: number, error: Error): boolean {
   const isRefusal = error instanceof RefusedError && error.status < 500;
-  return !isRefusal && failures < 2;
+  return !isRefusal && !(error instanceof SilenceError) && failures < 2;
 }
 
 /**
@@ -43,6 +44,13 @@ const isReadForTheFirstTime = ({ state }: Query) =>
  */
 export const queryClient = new ConsoleQueryClient({
   defaultOptions: {
-    queries: { staleTime: 0, retry: isWorthRetrying, refetchOnWindowFocus: false },
+    queries: {
+      staleTime: 0,
+      retry: isWorthRetrying,
+      refetchOnWindowFocus: false,
+      // Without a network, requests fail instead of waiting, and the page says so.
+      networkMode: 'always',
+    },
+    mutations: { networkMode: 'always' },
   },
 });

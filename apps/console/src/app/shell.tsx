@@ -7,6 +7,7 @@ import { Mark } from '../components/mark.js';
 import { Notice, Pill } from '../components/notice.js';
 import { BesideTitle, Page } from '../components/page.js';
 import { SkeletonPage } from '../components/skeleton.js';
+import { LocalTime } from '../components/time.js';
 import { Toasts } from '../components/toast.js';
 import { API_URL } from './addresses.js';
 import { AccountPicker } from './account-picker.js';
@@ -153,10 +154,16 @@ function Shown({ page, params }: { page: PageEntry; params: Record<string, strin
 }
 
 function Interrupted() {
-  const isInterrupted = useStore(streamState) === 'interrupted';
+  const state = useStore(streamState);
   return (
     <div className="interrupted-note" role="status">
-      {isInterrupted && (
+      {state.name === 'unreachable' && (
+        <Notice tone="bad">
+          Not reachable since <LocalTime at={state.since} />. This page keeps trying, and may be out
+          of date until then.
+        </Notice>
+      )}
+      {state.name === 'interrupted' && (
         <Notice tone="waiting">
           Live updates are interrupted. They resume automatically. An account can have at most five
           live pages at once.

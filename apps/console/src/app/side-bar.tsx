@@ -16,7 +16,12 @@ import { useStore } from './store.js';
 import { streamState, useStream } from './stream.js';
 import { THEMES, theme } from './theme.js';
 
-const STREAM = { connecting: 'Connecting', live: 'Live', interrupted: 'Interrupted' } as const;
+const STREAM = {
+  connecting: 'Connecting',
+  live: 'Live',
+  interrupted: 'Interrupted',
+  unreachable: 'Not reachable',
+} as const;
 
 /** The mark, the palette's button, the pages, and the logged-in user. */
 export function SideBar({ pages }: { pages: readonly PageEntry[] }) {
@@ -157,10 +162,10 @@ function UserMenu() {
 
 /** Whether the page receives live updates. */
 export function StreamStatus() {
-  const state = useStore(streamState);
+  const { name } = useStore(streamState);
   return (
-    <span className={`stream ${state}`} role="status">
-      {STREAM[state]}
+    <span className={`stream ${name}`} role="status">
+      {STREAM[name]}
     </span>
   );
 }
