@@ -87,6 +87,34 @@ describe('the list of deliveries', () => {
     await page.getByText('That is the only one.').waitFor();
   });
 
+  it('stands still while it is hovered or has the focus, and counts new deliveries', async () => {
+    await insertDeliveries(await installation.aSubscription(customer), 3);
+    const page = await installation.openAs(customer, 'deliveries');
+    const rows = page.locator('.table .body [role=row]');
+    const places = () =>
+      page.evaluate<unknown>(`[...document.querySelectorAll('.table .body a')]
+        .map((link) => [link.href, link.getBoundingClientRect().top])`);
+    await rows.nth(1).hover();
+    const before = await places();
+    for (let n = 0; n < 2; n += 1) await installation.report(customer);
+    const button = page.getByRole('button', { name: '2 new' });
+    await button.waitFor();
+    expect(await places()).toEqual(before);
+    await button.click();
+    await expect.poll(() => rows.count()).toBe(5);
+    await installation.report(customer);
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    await page.mouse.move(1, 1);
+    await expect.poll(() => rows.count()).toBe(6);
+
+    await rows.nth(0).getByRole('link').focus();
+    await installation.report(customer);
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    await page.keyboard.press('j');
+    await expect.poll(() => page.locator(':focus').getAttribute('data-index')).toBe('1');
+    expect(await rows.count()).toBe(6);
+  });
+
   it('reports wrong filters of its address, and clears them', async () => {
     const page = await installation.openAs(customer, 'deliveries?status=slow');
     await page.getByText('Answer: “slow” is not one of the choices.').waitFor();

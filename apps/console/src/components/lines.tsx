@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react';
+import { Children, type ReactElement, type ReactNode, useMemo } from 'react';
+import { Listing, useStandingRows } from './standing.js';
 
 /** A column header; an object if it is not plain, left-aligned text. */
 type Head = string | { name: string; kind: 'number' | 'wide' | 'hidden' };
@@ -35,6 +36,26 @@ export function Lines({ heads, children }: { heads: readonly Head[]; children: R
     </div>
   );
 }
+
+/** {@link Lines} that come and go by themselves. They stand still while somebody points at them. */
+export function LiveLines({
+  heads,
+  children,
+}: {
+  heads: readonly Head[];
+  /** Rows with keys. */
+  children: ReactNode;
+}) {
+  const rows = useMemo(() => Children.toArray(children) as ReactElement[], [children]);
+  const standing = useStandingRows(rows, keyOf, '');
+  return (
+    <Listing of={standing}>
+      <Lines heads={heads}>{standing.rows}</Lines>
+    </Listing>
+  );
+}
+
+const keyOf = ({ key }: ReactElement): string => key ?? '';
 
 /** The header of a column of numbers. */
 export const number = (name: string): Head => ({ name, kind: 'number' });

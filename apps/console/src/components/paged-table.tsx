@@ -38,7 +38,15 @@ export function PagedTable<Row extends { id: string | number }>({
   return (
     <>
       {isEmpty && list.isPending && <SkeletonRows rowHeight={table.rowHeight ?? 60} />}
-      {!isEmpty && <Table {...table} rows={rows} keyOf={keyOf} onEnd={loadMore} />}
+      {!isEmpty && (
+        <Table
+          {...table}
+          rows={rows}
+          keyOf={keyOf}
+          onEnd={loadMore}
+          isOutdated={list.isPlaceholderData}
+        />
+      )}
       {list.data && isEmpty && !hasNextPage && empty}
       <p className="quiet end" role="status">
         {isRunning

@@ -8,9 +8,10 @@ import {
   useRef,
   useState,
 } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import { useOpenRowInView } from './open-row.js';
 import { Head, type Sorting } from './sorting.js';
+import { Listing, useStandingRows } from './standing.js';
 
 /** A column of a table. The first one links to the row's page. */
 export interface Column<Row> {
@@ -57,12 +58,13 @@ const ROW_HEIGHT = 60;
 const MARGIN_ROWS = 10;
 
 /**
- * A list of any length that renders only the rows on screen. Arrow keys, Home and End move between rows.
+ * A list of any length that renders only the rows on screen. Arrow keys, Home and End move between rows. Rows stand
+ * still while somebody points at them: see {@link useStandingRows}.
  * @param onEnd is called near the end, to load more
  */
 export function Table<Row>({
   label,
-  rows,
+  rows: all,
   keyOf,
   hrefOf,
   columns,
@@ -72,6 +74,7 @@ export function Table<Row>({
   openRow,
   onOpen,
   onEnd,
+  isOutdated = false,
 }: {
   label: string;
   rows: readonly Row[];
@@ -87,8 +90,13 @@ export function Table<Row>({
   /** Opens a row beside the list instead of on its page. */
   onOpen?: ((row: Row) => void) | undefined;
   onEnd?: () => void;
+  /** Whether the rows are those of other filters or of another order, until the new ones are loaded. */
+  isOutdated?: boolean;
 }) {
   const body = useRef<HTMLDivElement>(null);
+  const list = useListInAddress(openRow);
+  const standing = useStandingRows(all, keyOf, isOutdated ? '' : list);
+  const { rows } = standing;
   const [start, end] = useRange(body, rows.length, rowHeight);
   useOpenRowInView(body, rows, keyOf, openRow, rowHeight);
   const [active, setActive] = useState(0);
@@ -96,7 +104,7 @@ export function Table<Row>({
   const isNearEnd = end >= rows.length - 2 * MARGIN_ROWS;
   useEffect(() => {
     if (isNearEnd) onEnd?.();
-  }, [isNearEnd, onEnd, rows.length]);
+  }, [isNearEnd, onEnd, all.length]);
 
   function onKeyDown(event: KeyboardEvent): void {
     const last = rows.length - 1;
@@ -127,82 +135,90 @@ export function Table<Row>({
   // Keep the focused row rendered wherever the page scrolls.
   if (active < rows.length && (active < start || active >= end)) indexes.push(active);
   return (
-    <div className="table" role="table" aria-label={label} aria-rowcount={rows.length + 1}>
-      <div role="rowgroup" className="head">
-        <div role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
-          {selection && (
-            <span role="columnheader">
-              <SelectAll rows={rows} keyOf={keyOf} selection={selection} />
-            </span>
-          )}
-          {columns.map(({ name, isNumber, sortsBy }) => (
-            <Head key={name} {...{ name, isNumber, sortsBy, sorting }} />
-          ))}
+    <Listing of={standing}>
+      <div className="table" role="table" aria-label={label} aria-rowcount={rows.length + 1}>
+        <div role="rowgroup" className="head">
+          <div role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+            {selection && (
+              <span role="columnheader">
+                <SelectAll rows={rows} keyOf={keyOf} selection={selection} />
+              </span>
+            )}
+            {columns.map(({ name, isNumber, sortsBy }) => (
+              <Head key={name} {...{ name, isNumber, sortsBy, sorting }} />
+            ))}
+          </div>
+        </div>
+        <div
+          role="rowgroup"
+          className="body"
+          ref={body}
+          style={{ height: rows.length * rowHeight }}
+          onKeyDown={onKeyDown}
+        >
+          {indexes.map((index) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            const key = keyOf(row);
+            const isSelected = selection?.keys.has(key);
+            return (
+              <div
+                key={key}
+                role="row"
+                aria-rowindex={index + 2}
+                className={key === openRow ? 'open' : isSelected ? 'selected' : undefined}
+                style={{
+                  gridTemplateColumns: template,
+                  height: rowHeight,
+                  top: index * rowHeight,
+                }}
+                onClick={(event) => onClick(event, row)}
+              >
+                {selection && (
+                  <span role="cell">
+                    <input
+                      type="checkbox"
+                      aria-label={selection.labelOf(row)}
+                      checked={isSelected}
+                      disabled={!isSelected && !selection.allows(row)}
+                      onChange={() => selection.select(toggled(selection.keys, key))}
+                    />
+                  </span>
+                )}
+                {columns.map(({ name, cell, isNumber }, at) => (
+                  // The link keeps the focus when columns change.
+                  <span
+                    key={at > 0 ? name : ''}
+                    role="cell"
+                    className={isNumber ? 'number' : undefined}
+                  >
+                    {at > 0 ? (
+                      cell(row)
+                    ) : (
+                      <Link
+                        href={hrefOf(row)}
+                        data-index={index}
+                        tabIndex={index === active ? 0 : -1}
+                        onFocus={() => setActive(index)}
+                      >
+                        {cell(row)}
+                      </Link>
+                    )}
+                  </span>
+                ))}
+              </div>
+            );
+          })}
         </div>
       </div>
-      <div
-        role="rowgroup"
-        className="body"
-        ref={body}
-        style={{ height: rows.length * rowHeight }}
-        onKeyDown={onKeyDown}
-      >
-        {indexes.map((index) => {
-          const row = rows[index];
-          if (row === undefined) return null;
-          const key = keyOf(row);
-          const isSelected = selection?.keys.has(key);
-          return (
-            <div
-              key={key}
-              role="row"
-              aria-rowindex={index + 2}
-              className={key === openRow ? 'open' : isSelected ? 'selected' : undefined}
-              style={{
-                gridTemplateColumns: template,
-                height: rowHeight,
-                top: index * rowHeight,
-              }}
-              onClick={(event) => onClick(event, row)}
-            >
-              {selection && (
-                <span role="cell">
-                  <input
-                    type="checkbox"
-                    aria-label={selection.labelOf(row)}
-                    checked={isSelected}
-                    disabled={!isSelected && !selection.allows(row)}
-                    onChange={() => selection.select(toggled(selection.keys, key))}
-                  />
-                </span>
-              )}
-              {columns.map(({ name, cell, isNumber }, at) => (
-                // The link keeps the focus when columns change.
-                <span
-                  key={at > 0 ? name : ''}
-                  role="cell"
-                  className={isNumber ? 'number' : undefined}
-                >
-                  {at > 0 ? (
-                    cell(row)
-                  ) : (
-                    <Link
-                      href={hrefOf(row)}
-                      data-index={index}
-                      tabIndex={index === active ? 0 : -1}
-                      onFocus={() => setActive(index)}
-                    >
-                      {cell(row)}
-                    </Link>
-                  )}
-                </span>
-              ))}
-            </div>
-          );
-        })}
-      </div>
-    </div>
+    </Listing>
   );
+}
+
+/** The filters and the order in the address, which tell one list from another; not which row is open. */
+function useListInAddress(openRow: string | undefined): string {
+  const [search] = useSearchParams();
+  return `?${[...search].filter(([, value]) => value !== openRow).join('&')}`;
 }
 
 /** Selects all loaded rows, or none. */

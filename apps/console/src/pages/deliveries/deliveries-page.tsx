@@ -75,7 +75,7 @@ export default function DeliveriesPage() {
     labelOf: ({ id }) => `Select delivery ${id}`,
   });
   const list = useInfiniteQuery(deliveriesQuery(filters));
-  const live = useLiveDeliveries(filters);
+  useLiveDeliveries(filters);
   const send = useSendNow();
 
   const isNarrow = useIsNarrow();
@@ -160,13 +160,6 @@ export default function DeliveriesPage() {
             Send {chosen.length} selected now
           </button>
         )}
-        <span className="arrivals" role="status">
-          {live.held > 0 && (
-            <button type="button" className="primary" onClick={live.show}>
-              {live.held} new
-            </button>
-          )}
-        </span>
       </FilteredList>
     </Page>
   );

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 import { useStream } from '../../app/stream.js';
 import {
   deliveriesQuery,
@@ -12,17 +12,9 @@ import { arrivalsOf, hasUnfinishedOf, patched, prepended } from './live-list.js'
 /** Renders many changes at once. */
 const FLUSH_MS = 250;
 
-/**
- * Keeps a list of deliveries fresh. Known deliveries change in place. New ones are inserted if the list is at its top;
- * otherwise they are held back until {@link show}, so that nothing moves while the user reads.
- */
-export function useLiveDeliveries(filters: DeliveryFilters): {
-  /** How many new deliveries are held back. */
-  held: number;
-  show: () => void;
-} {
+/** Keeps a list of deliveries fresh: known ones change in place, and new ones come first. */
+export function useLiveDeliveries(filters: DeliveryFilters): void {
   const client = useQueryClient();
-  const [held, setHeld] = useState<readonly Delivery[]>([]);
   const came = useRef(new Map<string, Delivery>());
   const { queryKey } = deliveriesQuery(filters);
 
@@ -31,14 +23,11 @@ export function useLiveDeliveries(filters: DeliveryFilters): {
     const changes = came.current;
     // A fetch under way may return older data and replaces the list, so keep the changes for after it.
     if (client.isFetching({ queryKey, exact: true }) === 0) came.current = new Map();
-    const list = client.getQueryData<DeliveryList>(queryKey);
-    if (!list) return;
-    const waiting = held.map((one) => changes.get(one.id) ?? one);
-    const arrivals = [...arrivalsOf(list, waiting, changes.values(), filters), ...waiting];
-    const isAtTop = window.scrollY < 4;
-    const next = patched(list, changes);
-    client.setQueryData<DeliveryList>(queryKey, isAtTop ? prepended(next, arrivals) : next);
-    setHeld(isAtTop ? [] : arrivals);
+    client.setQueryData<DeliveryList>(
+      queryKey,
+      (list) =>
+        list && prepended(patched(list, changes), arrivalsOf(list, changes.values(), filters)),
+    );
   });
   useEffect(() => {
     const timer = setInterval(() => flush(), FLUSH_MS);
@@ -52,11 +41,4 @@ export function useLiveDeliveries(filters: DeliveryFilters): {
       if (list && hasUnfinishedOf(list, id)) void client.invalidateQueries({ queryKey });
     },
   });
-
-  function show(): void {
-    client.setQueryData<DeliveryList>(queryKey, (list) => list && prepended(list, held));
-    setHeld([]);
-    window.scrollTo({ top: 0 });
-  }
-  return { held: held.length, show };
 }

@@ -23,14 +23,13 @@ export function hasUnfinishedOf(list: DeliveryList, webhook: string): boolean {
   return rows.some(({ webhookId, state }) => webhookId === webhook && !isFinished(state));
 }
 
-/** The deliveries that belong to a list, are newer than all in it and not held back yet; newest first. */
+/** The deliveries that belong to a list and are newer than all in it; newest first. */
 export function arrivalsOf(
   list: DeliveryList,
-  held: readonly Delivery[],
   changes: Iterable<Delivery>,
   filters: DeliveryFilters,
 ): Delivery[] {
-  const known = new Set([...list.pages.flatMap(({ rows }) => rows), ...held].map(({ id }) => id));
+  const known = new Set(list.pages.flatMap(({ rows }) => rows).map(({ id }) => id));
   const newest = list.pages[0]?.rows[0];
   return [...changes]
     .filter(({ id, createdAt }) => !known.has(id) && createdAt >= (newest?.createdAt ?? ''))

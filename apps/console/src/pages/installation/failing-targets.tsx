@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { AccountName } from '../../app/account-name.js';
 import { AnswerCode } from '../../components/answer-code.js';
-import { Lines, number, wide } from '../../components/lines.js';
+import { LiveLines, number, wide } from '../../components/lines.js';
 import { ClockTime, RelativeTime, useNow } from '../../components/time.js';
 import { lastProblemQuery, type Overview } from './installation.queries.js';
 
@@ -34,11 +34,11 @@ export function FailingTargets({ failing }: Pick<Overview, 'failing'>) {
       {failing.length === 0 ? (
         <p className="muted none">No target is failing.</p>
       ) : (
-        <Lines heads={HEADS}>
+        <LiveLines heads={HEADS}>
           {failing.map((target) => (
             <Target key={target.webhookId} target={target} />
           ))}
-        </Lines>
+        </LiveLines>
       )}
     </section>
   );
@@ -85,7 +85,7 @@ export function LosingSubscriptions({ losing }: Pick<Overview, 'losing'>) {
           exhausted, or cancelled by the service, in the last 24 hours
         </span>
       </header>
-      <Lines heads={['Host', wide('Account'), 'Last one', number('Lost')]}>
+      <LiveLines heads={['Host', wide('Account'), 'Last one', number('Lost')]}>
         {losing.map(({ webhookId, accountId, targetUrl, lost, lastLostAt }) => (
           <tr key={webhookId}>
             <td>
@@ -102,7 +102,7 @@ export function LosingSubscriptions({ losing }: Pick<Overview, 'losing'>) {
             <td className="number">{lost.toLocaleString('en')}</td>
           </tr>
         ))}
-      </Lines>
+      </LiveLines>
     </section>
   );
 }

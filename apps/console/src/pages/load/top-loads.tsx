@@ -3,7 +3,7 @@ import { ArrowRight } from 'lucide-react';
 import { Link } from 'wouter';
 import { AccountName } from '../../app/account-name.js';
 import { Problem } from '../../app/problem.js';
-import { Lines, number } from '../../components/lines.js';
+import { LiveLines, number } from '../../components/lines.js';
 import type { Load } from './loads.js';
 import { ShareBar } from './share-bar.js';
 
@@ -29,7 +29,7 @@ export function TopLoads({
       <Problem error={error} />
       {data?.length === 0 && <p className="muted none">No account has had any load.</p>}
       {data && data.length > 0 && (
-        <Lines heads={HEADS}>
+        <LiveLines heads={HEADS}>
           {data.map(({ accountId, reported, waiting, share }) => (
             <tr key={accountId}>
               <td>
@@ -44,7 +44,7 @@ export function TopLoads({
               </td>
             </tr>
           ))}
-        </Lines>
+        </LiveLines>
       )}
     </section>
   );

@@ -5,7 +5,7 @@ import { useCustomer, useSameAccount } from '../../app/account.js';
 import { answerOf, api } from '../../app/api.js';
 import { useStream } from '../../app/stream.js';
 import { AnswerCode } from '../../components/answer-code.js';
-import { Lines, number } from '../../components/lines.js';
+import { LiveLines, number } from '../../components/lines.js';
 import { durationText } from '../../components/time-text.js';
 import { ClockTime } from '../../components/time.js';
 import { StatePill } from '../deliveries/state-pill.js';
@@ -60,7 +60,7 @@ export function LatestDeliveries({ webhookId }: { webhookId: string }) {
         <p className="muted none">None yet.{isOwn && ' Send a test, and it appears here.'}</p>
       )}
       {data && data.length > 0 && (
-        <Lines heads={HEADS}>
+        <LiveLines heads={HEADS}>
           {data.map((delivery) => (
             <tr key={delivery.id}>
               <td>
@@ -88,7 +88,7 @@ export function LatestDeliveries({ webhookId }: { webhookId: string }) {
               </td>
             </tr>
           ))}
-        </Lines>
+        </LiveLines>
       )}
     </section>
   );
