@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { ConsoleInstallation, type Customer } from '../support/console.js';
+import { accessibilityFaultsOf, ConsoleInstallation, type Customer } from '../support/console.js';
 
 let installation: ConsoleInstallation;
 let customer: Customer;
@@ -59,6 +59,20 @@ it('loads further changes as the end comes near', async () => {
     )
     .toBe('501');
   await page.getByText('That is all: 500 changes.').waitFor();
+});
+
+it('offers to start a search while its text is new', async () => {
+  const page = await installation.openAs(customer, 'audit');
+  const field = page.getByRole('search').getByLabel('Id of the resource');
+  const start = page.getByRole('search').getByRole('button', { name: 'Search with Enter' });
+  expect(await start.count()).toBe(0);
+  await field.fill('4711');
+  expect(await accessibilityFaultsOf(page)).toEqual([]);
+  await start.click();
+  await page.getByText('Nothing matches').waitFor();
+  expect(page.url()).toMatch(/audit\?resourceId=4711$/);
+  expect(await field.inputValue()).toBe('4711');
+  expect(await start.count()).toBe(0);
 });
 
 it('names wrong filters by their labels', async () => {

@@ -1,6 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
+import {
+  accessibilityFaultsOf,
+  ConsoleInstallation,
+  type Customer,
+  overflowOf,
+} from '../support/console.js';
 
 let installation: ConsoleInstallation;
 let customer: Customer;
@@ -55,7 +60,7 @@ describe('the list of deliveries', () => {
     expect(await page.getByLabel('Since').inputValue()).toBe('2026-01-31T12:00:30');
   });
 
-  it('finds deliveries by an answer, a name, an id or a producer’s id', async () => {
+  it('finds deliveries by what a text may mean: an answer, a state, a kind, a name, an id', async () => {
     const webhook = await installation.aSubscription(customer, { name: 'Billing' });
     const event = { id: 'cdr-4711', event: 'cdrCreated', resource: 'call', data: {} };
     const body = { ...event, accountId: customer.id };
@@ -64,27 +69,61 @@ describe('the list of deliveries', () => {
     const page = await installation.openAs(customer, 'deliveries');
     await page.getByRole('row').getByText('cdr-4711').waitFor();
     await page.getByRole('row').getByText('200', { exact: true }).waitFor();
-    const search = page.getByRole('search').getByRole('combobox', { name: 'Id, name, answer' });
-    const searchFor = async (text: string, expected: RegExp) => {
+    const search = page.getByRole('combobox', { name: 'Search deliveries' });
+    const searchFor = async (text: string, kind: string, expected: RegExp) => {
       await search.fill(text);
-      await search.press('Enter');
+      await page.getByRole('option', { name: kind }).first().click();
       await page.waitForURL(expected);
     };
-    for (const result of ['404', '5xx']) {
-      await searchFor(result, new RegExp(`deliveries\\?status=${result}$`));
+    const unmatched: [text: string, kind: string, filter: string][] = [
+      ['404', 'Answer', 'status=404'],
+      ['timeout', 'Answer', 'status=timeout'],
+      ['failed', 'State', 'state=exhausted'],
+      ['cdrrated', 'Event', 'event=cdrRated'],
+    ];
+    for (const [text, kind, filter] of unmatched) {
+      await searchFor(text, kind, new RegExp(`deliveries\\?${filter}$`));
       await page.getByText('Nothing matches').waitFor();
-      await page.getByRole('button', { name: 'Remove the filter Answer' }).click();
+      expect(await search.inputValue()).toBe('');
+      await page.getByRole('button', { name: `Remove the filter ${kind}` }).click();
     }
-    await searchFor('billing', new RegExp(`deliveries\\?webhookId=${webhook}$`));
+    await searchFor('billing', 'Subscription', new RegExp(`deliveries\\?webhookId=${webhook}$`));
     await page.getByText('That is the only one.').waitFor();
-    await searchFor(id, new RegExp(`deliveries/${id}$`));
+    await searchFor(id, 'Delivery', new RegExp(`deliveries/${id}$`));
     await page.goBack();
-    await searchFor('cdr-4711', /deliveries\?webhookId=\d+&producerId=cdr-4711$/);
+    await searchFor('cdr-4711', 'Producer’s id', /webhookId=\d+&producerId=cdr-4711$/);
     await page.getByText('That is the only one.').waitFor();
-    await searchFor('cdr-4712', /producerId=cdr-4712$/);
+    await searchFor('cdr-4712', 'Producer’s id', /producerId=cdr-4712$/);
     await page.getByText('Nothing matches').waitFor();
     await page.getByRole('button', { name: 'Remove the filter Producer’s id' }).click();
     await page.getByText('That is the only one.').waitFor();
+  });
+
+  it('offers each of several subscriptions with the same target, and takes one with Enter', async () => {
+    const targetUrl = 'https://hooks.example.com/shared';
+    const ids = [];
+    for (let n = 0; n < 3; n += 1) {
+      ids.push(await installation.aSubscription(customer, { targetUrl, enabled: false }));
+    }
+    const page = await installation.openAs(customer, 'deliveries');
+    const search = page.getByRole('combobox', { name: 'Search deliveries' });
+    await search.fill('HOOKS.example');
+    const offered = page.getByRole('option', { name: 'Subscription' });
+    await expect.poll(() => offered.count()).toBe(3);
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    const texts = await offered.locator('.detail').allInnerTexts();
+    expect(texts.sort()).toEqual(ids.sort());
+    await page
+      .getByRole('option', { name: 'Text in the data' })
+      .getByText('case-sensitive')
+      .waitFor();
+    await search.press('ArrowDown');
+    const second = await page
+      .getByRole('option', { selected: true })
+      .locator('.detail')
+      .innerText();
+    await search.press('Enter');
+    await page.waitForURL(new RegExp(`deliveries\\?webhookId=${second}$`));
   });
 
   it('stands still while it is hovered or has the focus, and counts new deliveries', async () => {

@@ -70,21 +70,6 @@ it('erases a text, after it has counted where it is', async () => {
   expect(found.json()).toEqual([]);
 });
 
-it('offers to start a search while its text is new', async () => {
-  await installation.report(customer);
-  const page = await installation.openAs(customer, 'events');
-  const field = page.getByRole('search').getByLabel('Producer’s id');
-  const start = page.getByRole('search').getByRole('button', { name: 'Search with Enter' });
-  expect(await start.count()).toBe(0);
-  await field.fill('cdr-4711');
-  expect(await accessibilityFaultsOf(page)).toEqual([]);
-  await start.click();
-  await page.getByText('Nothing matches').waitFor();
-  expect(page.url()).toMatch(/events\?producerId=cdr-4711$/);
-  expect(await field.inputValue()).toBe('cdr-4711');
-  expect(await start.count()).toBe(0);
-});
-
 it('gives the reason of each subscription that was not told', async () => {
   const off = await installation.aSubscription(customer, { name: 'Off', enabled: false });
   await installation.aSubscription(customer, { name: 'Messages', event: 'smsdlr' });

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
-import { type Filter, FilterBar } from '../components/filter-bar.js';
+import { FilterBar, type FilterBarProps } from '../components/filter-bar.js';
 import { NO_MATCH } from '../components/notice.js';
 import { PagedTable, type PagedTableProps } from '../components/paged-table.js';
 import { faultsOf, otherProblem, RefusedError } from './api.js';
@@ -15,9 +15,8 @@ export function FilteredList<Row extends { id: string }>({
   children,
   ...table
 }: PagedTableProps<Row> & {
-  filters: readonly Filter[];
-  /** See {@link FilterBar}. */
-  search?: ReactNode;
+  filters: FilterBarProps['filters'];
+  search?: FilterBarProps['search'];
   /** Replaces the list if there are no rows without filters either. Absent if there are: then nothing matches. */
   empty: ReactNode;
   /** Above the rows. */

@@ -51,14 +51,18 @@ export function useApplicationFilter(customer?: string): Filter {
 /** A filter by subscription that offers the names or, without one, the targets. */
 export function useSubscriptionFilter(name = 'webhookId', label = 'Subscription'): Filter {
   const { data } = useQuery(namedSubscriptionsQuery);
-  const named = data?.map(({ id, name: called, targetUrl }) => ({ id, name: called ?? targetUrl }));
+  const named = data?.map(({ id, name: called, targetUrl }) => ({
+    id,
+    name: called ?? targetUrl,
+    detail: called === undefined ? id : `${targetUrl} · ${id}`,
+  }));
   return useNamedFilter(name, label, named);
 }
 
 function useNamedFilter(
   name: string,
   label: string,
-  among: readonly { id: string; name: string }[] = [],
+  among: readonly { id: string; name: string; detail?: string }[] = [],
 ): Filter {
   const { role } = useUser();
   // Operators do not read the names of other accounts' resources.
@@ -68,6 +72,7 @@ function useNamedFilter(
     ...{ name, label, kind: 'choice' },
     choices: sorted.map(({ id }) => id),
     names: Object.fromEntries(sorted.map(({ id, name: called }) => [id, called])),
+    details: Object.fromEntries(sorted.map(({ id, detail = id }) => [id, detail])),
   };
 }
 

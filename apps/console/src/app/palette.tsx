@@ -119,8 +119,12 @@ function OpenPalette({ pages }: { pages: readonly OfferedPage[] }) {
   if (triesEvents) {
     found.push(...(events ?? []).map(eventOf));
     if (!events) found.push(searching('events', 'producerId', 'Events with the producer’s id'));
-    found.push(searching('events', 'contains', 'Events with the text'));
-    found.push(searching('deliveries', 'contains', 'Deliveries with the text'));
+    found.push(
+      ...[
+        searching('events', 'contains', 'Events with the text'),
+        searching('deliveries', 'contains', 'Deliveries with the text'),
+      ].map((command) => ({ ...command, detail: 'case-sensitive' })),
+    );
   }
   const names = new Set([...Object.keys(GROUPS), ...found.map(({ group }) => group)]);
   const groups = [...names].flatMap((group) => {

@@ -1,4 +1,4 @@
-const isUuid = (text: string): boolean =>
+export const isUuid = (text: string): boolean =>
   /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i.test(text);
 const isNumber = (text: string): boolean => /^[1-9]\d{0,18}$/.test(text);
 

@@ -4,28 +4,27 @@ import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } fro
 import { faultText } from './filter-values.js';
 import { type Filter, useFilters, useSetFilters } from './filters.js';
 import { InstantText, Text } from './search-field.js';
+import { SuggestingField } from './suggesting-field.js';
+import type { Opened } from './suggestions.js';
 import { Times } from './times.js';
 
 export { type Filter, useFilters } from './filters.js';
+
+export interface FilterBarProps {
+  filters: readonly Filter[];
+  /** The API's faults, by filter name. */
+  errors?: Record<string, string>;
+  /** A search field over all filters, instead of that of a `text` filter. */
+  search?: { label: string; opensOf: (id: string) => readonly Opened[] } | undefined;
+  /** Buttons for the list. */
+  children?: ReactNode;
+}
 
 /**
  * Filters in one line: the search field, a chip for each other filter, and the time at the end. Unset chips that do not
  * fit move into a list behind the last chip; on phones, the line scrolls instead.
  */
-export function FilterBar({
-  filters,
-  errors = {},
-  search,
-  children,
-}: {
-  filters: readonly Filter[];
-  /** The API's faults, by filter name. */
-  errors?: Record<string, string>;
-  /** Replaces the search field of the `text` filter. */
-  search?: ReactNode;
-  /** Buttons for the list. */
-  children?: ReactNode;
-}) {
+export function FilterBar({ filters, errors = {}, search, children }: FilterBarProps) {
   const values = useFilters();
   const setFilters = useSetFilters();
   const [added, setAdded] = useState<readonly string[]>([]);
@@ -46,7 +45,7 @@ export function FilterBar({
     <>
       <div className="filter-bar">
         <search>
-          {search}
+          {search && <SuggestingField {...search} filters={filters} />}
           {ofKind('text').map((filter) => {
             const value = values[filter.name] ?? '';
             if (filter.isInstant)
@@ -58,7 +57,12 @@ export function FilterBar({
             {ofKind('choice')
               .filter((filter) => !folded.includes(filter))
               .map((filter) => (
-                <Choice key={filter.name} filter={filter} value={values[filter.name] ?? ''} />
+                <Choice
+                  key={filter.name}
+                  filter={filter}
+                  value={values[filter.name] ?? ''}
+                  fault={errors[filter.name] && faultId(filter.name)}
+                />
               ))}
             {folded.length > 0 && (
               <More filters={folded} onAdd={(name) => setAdded([...added, name])} />
@@ -146,7 +150,16 @@ function More({ filters, onAdd }: { filters: readonly Filter[]; onAdd: (name: st
 }
 
 /** A chip that covers the browser's own select. */
-function Choice({ filter, value }: { filter: Filter; value: string }) {
+function Choice({
+  filter,
+  value,
+  fault,
+}: {
+  filter: Filter;
+  value: string;
+  /** The id of the element that says what is wrong with the value. */
+  fault: string | undefined;
+}) {
   const { name, label, choices = [], names = {} } = filter;
   const setFilters = useSetFilters();
   const all = value === '' || choices.includes(value) ? choices : [...choices, value];
@@ -159,6 +172,8 @@ function Choice({ filter, value }: { filter: Filter; value: string }) {
       <select
         name={name}
         aria-label={label}
+        aria-invalid={fault !== undefined || undefined}
+        aria-describedby={fault}
         value={value}
         onChange={({ target }) => setFilters({ [name]: target.value })}
       >

@@ -12,6 +12,12 @@ export interface Filter {
   choices?: readonly string[];
   /** Labels for values that are not clear by themselves. */
   names?: Readonly<Record<string, string>>;
+  /** What tells values with the same label apart; the search field finds and shows it. */
+  details?: Readonly<Record<string, string>>;
+  /** Texts that the search field offers as values besides the choices. */
+  accepts?: RegExp;
+  /** What the user has to know about such a value. */
+  hint?: string;
 }
 
 /** All parameters of the address, even unknown ones: the API reports those. */

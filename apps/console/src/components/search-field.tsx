@@ -1,5 +1,5 @@
 import { Search } from 'lucide-react';
-import { type SubmitEvent, useId, useState } from 'react';
+import { type SubmitEvent, useState } from 'react';
 import { type Filter, useSetFilters } from './filters.js';
 
 /** A search field. While its text is not searched for yet, a button says how to start. */
@@ -7,17 +7,14 @@ export function SearchField({
   label,
   value = '',
   fault,
-  suggestions = [],
   onSearch,
 }: {
   label: string;
   value?: string;
   /** The id of the element that says what is wrong with the value. */
   fault?: string | undefined;
-  suggestions?: readonly string[];
   onSearch: (text: string) => void;
 }) {
-  const list = useId();
   const [isNew, setIsNew] = useState(false);
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
@@ -35,7 +32,6 @@ export function SearchField({
         aria-describedby={fault}
         placeholder={label}
         defaultValue={value}
-        list={suggestions.length > 0 ? list : undefined}
         autoComplete="off"
         spellCheck={false}
         onChange={({ target }) => setIsNew(target.value.trim() !== value)}
@@ -44,13 +40,6 @@ export function SearchField({
         <button type="submit" className="plain" aria-label="Search with Enter">
           <kbd>Enter</kbd>
         </button>
-      )}
-      {suggestions.length > 0 && (
-        <datalist id={list}>
-          {suggestions.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
       )}
     </form>
   );

@@ -8,15 +8,16 @@ import { useFits, useIsNarrow } from '../../app/media.js';
 import { useApplicationFilter, useSubscriptionFilter } from '../../app/names.js';
 import { useCommands } from '../../app/palette.js';
 import { Refresh } from '../../app/refresh.js';
+import { isUuid } from '../../app/resource-ids.js';
 import { useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { useSelection } from '../../components/table.js';
+import { OF_TEXTS } from '../events/filters.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { COLUMNS } from './columns.js';
 import { deliveriesQuery, type Delivery } from './deliveries.queries.js';
-import { DeliverySearch } from './search.js';
 import { useLiveDeliveries } from './live-deliveries.js';
 import { Panel } from './panel.js';
 import { SendMatching, StartedReplays } from './send-matching.js';
@@ -50,15 +51,18 @@ const FILTERS: readonly Filter[] = [
     kind: 'choice',
     choices: Object.keys(RESULTS),
     names: RESULTS,
+    accepts: /^[1-5]\d\d$/,
   },
-  { name: 'contains', label: 'Text in the data', kind: 'text' },
-  // The search field sets it.
-  { name: 'producerId', label: 'Producer’s id', kind: 'choice' },
 ];
 const TIMES: readonly Filter[] = [
   { name: 'since', label: 'Since', kind: 'time' },
   { name: 'until', label: 'Until', kind: 'time' },
 ];
+
+const SEARCH = {
+  label: 'Search deliveries',
+  opensOf: (id: string) => (isUuid(id) ? [{ kind: 'Delivery', path: `/deliveries/${id}` }] : []),
+};
 
 /** The parameter of the address that holds the id of the open delivery. */
 const OPEN = 'open';
@@ -69,7 +73,7 @@ export default function DeliveriesPage() {
   const { [OPEN]: openId, ...filters } = useFilters();
   const ofSubscription = useSubscriptionFilter();
   const ofApplication = useApplicationFilter();
-  const all = [...FILTERS, ofSubscription, ofApplication, ...TIMES];
+  const all = [...FILTERS, ofSubscription, ofApplication, ...OF_TEXTS, ...TIMES];
   const selection = useSelection<Delivery>(filters, {
     allows: canBeSent,
     labelOf: ({ id }) => `Select delivery ${id}`,
@@ -125,7 +129,7 @@ export default function DeliveriesPage() {
       <StartedReplays />
       <FilteredList
         filters={all}
-        search={<DeliverySearch />}
+        search={SEARCH}
         list={list}
         label="Deliveries"
         hrefOf={({ id }) => `/deliveries/${id}`}

@@ -6,6 +6,7 @@ import { FilteredList } from '../../app/filtered-list.js';
 import { useIsNarrow } from '../../app/media.js';
 import { NameOfApplication, useApplicationFilter, useSubscriptionFilter } from '../../app/names.js';
 import { Refresh } from '../../app/refresh.js';
+import { isUuid } from '../../app/resource-ids.js';
 import { isOperator } from '../../app/session-state.js';
 import { useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
@@ -17,12 +18,12 @@ import { SendMatching, StartedReplays } from '../deliveries/send-matching.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { Erase } from './erase-dialog.js';
 import { type Event, eventsQuery } from './events.queries.js';
+import { OF_TEXTS } from './filters.js';
 
-const FIRST: readonly Filter[] = [
-  { name: 'producerId', label: 'Producer’s id', kind: 'text' },
-  { name: 'contains', label: 'Text in the data', kind: 'text' },
-  { name: 'event', label: 'Event', kind: 'choice', choices: Object.keys(EVENT_KINDS) },
-];
+const EVENT_KIND: Filter = {
+  ...{ name: 'event', label: 'Event', kind: 'choice' },
+  choices: Object.keys(EVENT_KINDS),
+};
 const FURTHER: readonly Filter[] = [
   { name: 'resource', label: 'About', kind: 'choice', choices: ['call', 'sms', 'transcription'] },
   {
@@ -37,6 +38,11 @@ const TIMES: readonly Filter[] = [
   { name: 'since', label: 'Since', kind: 'time' },
   { name: 'until', label: 'Until', kind: 'time' },
 ];
+
+const SEARCH = {
+  label: 'Search events',
+  opensOf: (id: string) => (isUuid(id) ? [{ kind: 'Event', path: `/events/${id}` }] : []),
+};
 
 const TIME: Column<Event> = {
   name: 'Time',
@@ -94,7 +100,7 @@ export default function EventsPage() {
   const list = useInfiniteQuery(eventsQuery(filters));
   const ofApplication = useApplicationFilter();
   const missedBy = useSubscriptionFilter('missedBy', 'Missed by');
-  const all = [...FIRST, missedBy, ...FURTHER, ofApplication, ...TIMES];
+  const all = [EVENT_KIND, missedBy, ...FURTHER, ofApplication, ...OF_TEXTS, ...TIMES];
   const { missedBy: webhookId, unmatched } = filters;
   return (
     <Page
@@ -118,6 +124,7 @@ export default function EventsPage() {
       <StartedReplays />
       <FilteredList
         filters={all}
+        search={SEARCH}
         list={list}
         label="Events"
         hrefOf={({ id }) => `/events/${id}`}
