@@ -299,6 +299,82 @@ describe('the list of deliveries', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
+  it('works with the keyboard after Ctrl-K, without a way through the toolbar', async () => {
+    await insertDeliveries(await installation.aSubscription(customer), 30);
+    const page = await installation.openAs(customer, 'deliveries');
+    const arrive = async () => {
+      await page.getByRole('navigation', { name: 'Pages' }).getByText('Audit log').click();
+      await page.locator('h1:focus', { hasText: 'Audit log' }).waitFor();
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('deliveries');
+      await page.keyboard.press('Enter');
+      await page.locator('h1:focus', { hasText: 'Deliveries' }).waitFor();
+      await page.getByText('cdrCreated · call').first().waitFor();
+    };
+    const focused = () => page.locator(':focus');
+    const focusedRow = () => focused().getAttribute('data-index');
+    await arrive();
+    await page.keyboard.press('j');
+    await expect.poll(focusedRow).toBe('0');
+    await page.keyboard.press('j');
+    await expect.poll(focusedRow).toBe('1');
+    await page.keyboard.press('/');
+    expect(await focused().getAttribute('aria-label')).toBe('Search deliveries');
+    await page.keyboard.type('j?/');
+    expect(await focused().inputValue()).toBe('j?/');
+    // The first closes the suggestions, and the second leaves the field.
+    for (let n = 0; n < 2; n += 1) await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    const keys = page.getByRole('dialog', { name: 'Keys' });
+    await keys.getByText('Next and previous row').waitFor();
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await keys.waitFor({ state: 'detached' });
+
+    await arrive();
+    await page.keyboard.press('Tab');
+    expect(await focused().innerText()).toBe('Skip to the list');
+    await page.keyboard.press('Enter');
+    await expect.poll(focusedRow).toBe('0');
+    await arrive();
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', { name: 'Delivery' }).waitFor();
+  });
+
+  it('is printed whole: all rows, no toolbar, and no text that is cut off', async () => {
+    const name = 'Down since the migration to the new data centre in the north';
+    await insertDeliveries(await installation.aSubscription(customer, { name }), 90);
+    // Of A4 in landscape, without margins.
+    const options = { colorScheme: 'dark', viewport: { width: 1030, height: 700 } } as const;
+    const page = await installation.openAs(customer, 'deliveries', options);
+    await page.getByText('cdrCreated · call').first().waitFor();
+    const rows = page.locator('.table .body [role=row]');
+    expect(await rows.count()).toBeLessThan(90);
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+    expect(await rows.count()).toBe(90);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    const visible = await page
+      .locator('.side, .filter-bar, .heading > .actions, .refresh, input')
+      .evaluateAll(
+        (elements: { checkVisibility(): boolean }[]) =>
+          elements.filter((one) => one.checkVisibility()).length,
+      );
+    expect(visible).toBe(0);
+    const cut = await page.evaluate(`
+      [...document.querySelectorAll('.table .line, .table [role=cell]')]
+        .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)`);
+    expect(cut).toEqual([]);
+    const overlapping = await page.evaluate(`
+      [...document.querySelectorAll('.table .body [role=row]')].filter((row) =>
+        row.nextElementSibling &&
+        row.getBoundingClientRect().bottom > row.nextElementSibling.getBoundingClientRect().top + 1,
+      ).length`);
+    expect(overlapping).toBe(0);
+    await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+    await expect.poll(() => rows.count()).toBeLessThan(90);
+  });
+
   it('steps through the rows beside the list, and keeps the open one in view', async () => {
     await insertDeliveries(await installation.aSubscription(customer), 300);
     const viewport = { width: 1440, height: 720 };

@@ -1,6 +1,8 @@
 import '../styles/fonts.css';
 import '../styles/base.css';
 import '../styles/components.css';
+import '../styles/forced-colors.css';
+import '../styles/print.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -1,4 +1,4 @@
-import type { Query } from '@tanstack/react-query';
+import type { QueryState } from '@tanstack/react-query';
 import { RefusedError } from '#libs/client';
 import { API_URL } from './addresses.js';
 import { fetchInTime, SilenceError } from './fetch-in-time.js';
@@ -14,7 +14,7 @@ export function isOutage(error: unknown): boolean {
   return error instanceof TypeError || error instanceof SilenceError;
 }
 
-const hasFailed = ({ state }: Query): boolean =>
+const hasFailed = ({ state }: { state: QueryState<unknown, unknown> }): boolean =>
   state.status === 'error' && state.fetchStatus === 'idle' && isOutage(state.error);
 
 /** Reads what is on screen and failed for lack of an answer again, as soon as the API answers. */

@@ -15,6 +15,7 @@ import { useAccountShown } from './account.js';
 import { CustomerNotice } from './customer-notice.js';
 import { Boundary } from './boundary.js';
 import { forgetDraftsOfOthers } from './drafts.js';
+import { Keys, openKeys } from './keys.js';
 import { useIsNarrow } from './media.js';
 import { openPalette, Palette, useCommands } from './palette.js';
 import { type PageEntry, pagesFor } from './pages.js';
@@ -57,6 +58,7 @@ export function Shell() {
       group: 'Console',
       run: () => theme.set(each),
     })),
+    { name: 'Keys', group: 'Console', run: openKeys },
     { name: 'Log out', group: 'Console', run: () => void logOut() },
   ]);
   return (
@@ -89,6 +91,7 @@ export function Shell() {
         </Boundary>
       </main>
       <Palette pages={offered} />
+      <Keys />
       <Interrupted />
       <Toasts />
     </div>

@@ -60,7 +60,7 @@ export function Chart({
     </div>
   );
   return (
-    <figure className="chart">
+    <figure className="chart" data-kind={kind}>
       <figcaption>
         {label}
         <ul className="legend">

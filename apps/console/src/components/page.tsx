@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
+import { goToList } from './page-keys.js';
 
 /** Sets the document's title. */
 export function useTitle(title: string): void {
@@ -49,6 +50,10 @@ export function Page({
         <h1 ref={heading} tabIndex={-1}>
           <bdi>{title}</bdi>
         </h1>
+        {/* Hidden by the style sheet on pages without a list. */}
+        <button type="button" className="skip to-list" onClick={goToList}>
+          Skip to the list
+        </button>
         {state}
         {useContext(BesideTitle)}
         {actions !== undefined && <div className="actions">{actions}</div>}

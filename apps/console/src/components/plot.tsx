@@ -16,6 +16,8 @@ import {
 /** In CSS pixels, as in the style sheet. */
 const HEIGHT = 180;
 const DASHES = [[], [6, 4], [2, 3]];
+/** The system has one colour for all series: failures are hollow bars. */
+const FORCED = window.matchMedia('(forced-colors: active)');
 
 /** The canvas of a chart. Its file, with uPlot, is loaded when the first chart is shown. */
 export default function Plot({
@@ -65,6 +67,7 @@ export default function Plot({
       const stroke = colourOf(element!, colour === 'accent' ? colour : `${colour}-solid`);
       if (kind === 'bars') {
         const paler = `color-mix(in srgb, ${stroke} 45%, ${colourOf(element!, 'surface')})`;
+        if (FORCED.matches && colour === 'bad') return hollow(stroke);
         const paths = bars({ colour: stroke, ofLast: paler });
         return { fill: stroke, width: 0, paths, points: { show: false } };
       }
@@ -92,9 +95,11 @@ export default function Plot({
     observer.observe(element);
     const ofSystem = window.matchMedia('(prefers-color-scheme: dark)');
     ofSystem.addEventListener('change', drawAgain);
+    FORCED.addEventListener('change', drawAgain);
     const unfollow = theme.follow(drawAgain);
     return () => {
       ofSystem.removeEventListener('change', drawAgain);
+      FORCED.removeEventListener('change', drawAgain);
       unfollow();
       observer.disconnect();
       plot.destroy();
@@ -103,6 +108,13 @@ export default function Plot({
   }, [kind, spans, series]);
   return <div className="plot" ref={place} />;
 }
+
+const hollow = (stroke: string): uPlot.Series => ({
+  stroke,
+  width: 1,
+  paths: uPlot.paths.bars!({ size: [0.85, 64] }),
+  points: { show: false },
+});
 
 /** The last bar has another colour because its time range is incomplete. */
 const bars = ({ colour, ofLast }: { colour: string; ofLast: string }) =>

@@ -1,5 +1,5 @@
 import { Search } from 'lucide-react';
-import { type KeyboardEvent, useId, useState } from 'react';
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { type Filter, useSetFilters } from './filters.js';
 import { type Opened, type Suggestion, suggestionsFor } from './suggestions.js';
@@ -20,6 +20,7 @@ export function SuggestingField({
   const [active, setActive] = useState(0);
   const [, navigate] = useLocation();
   const setFilters = useSetFilters();
+  const field = useRef<HTMLInputElement>(null);
   const id = useId();
   const offered = isOpen ? suggestionsFor(text, filters, opensOf) : [];
 
@@ -42,9 +43,10 @@ export function SuggestingField({
     } else if (event.key === 'Enter') {
       event.preventDefault();
       choose(offered[active]);
-    } else if (event.key === 'Escape' && isOpen) {
+    } else if (event.key === 'Escape') {
       event.preventDefault();
-      setIsOpen(false);
+      if (offered.length > 0) setIsOpen(false);
+      else field.current?.blur();
     }
   }
 
@@ -52,6 +54,7 @@ export function SuggestingField({
     <div className="search-field">
       <Search size={15} aria-hidden />
       <input
+        ref={field}
         type="text"
         role="combobox"
         aria-label={label}

@@ -4,12 +4,13 @@ import {
   type ReactNode,
   type RefObject,
   useEffect,
-  useLayoutEffect,
   useRef,
   useState,
 } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { useOpenRowInView } from './open-row.js';
+import { usePageKeys } from './page-keys.js';
+import { MARGIN_ROWS, useRange } from './rendered-rows.js';
 import { Head, type Sorting } from './sorting.js';
 import { Listing, useStandingRows } from './standing.js';
 
@@ -53,9 +54,8 @@ export function useSelection<Row>(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** In CSS pixels. Rows outside the window are not rendered. */
+/** In CSS pixels. */
 const ROW_HEIGHT = 60;
-const MARGIN_ROWS = 10;
 
 /**
  * A list of any length that renders only the rows on screen. Arrow keys, Home and End move between rows. Rows stand
@@ -118,6 +118,16 @@ export function Table<Row>({
     const row = rows[to];
     if (openRow !== undefined && row !== undefined) onOpen?.(row);
   }
+
+  usePageKeys((key, target) => {
+    // Beside an open row, these keys open its neighbours.
+    if (openRow !== undefined || document.querySelector('main .table .body') !== body.current)
+      return false;
+    const opens = key === 'Enter' && target.matches('body, main, h1');
+    if (!opens && key !== 'j' && key !== 'k') return false;
+    moveTo(body, active, opens);
+    return true;
+  });
 
   /** A click anywhere on a row opens it, unless it hits a control. */
   function onClick(event: MouseEvent, row: Row): void {
@@ -251,39 +261,11 @@ const toggled = (keys: ReadonlySet<string>, key: string): string[] =>
   keys.has(key) ? [...keys].filter((each) => each !== key) : [...keys, key];
 
 /** Moves the focus to a row that may not be rendered yet. */
-function moveTo(body: RefObject<HTMLDivElement | null>, index: number): void {
+function moveTo(body: RefObject<HTMLDivElement | null>, index: number, opens = false): void {
   requestAnimationFrame(() => {
     const link = body.current?.querySelector<HTMLElement>(`[data-index="${index}"]`);
     link?.focus({ preventScroll: true });
     link?.closest('[role=row]')?.scrollIntoView({ block: 'nearest' });
+    if (opens) link?.click();
   });
-}
-
-/** The rows on screen, and some around them. */
-function useRange(
-  body: RefObject<HTMLDivElement | null>,
-  count: number,
-  rowHeight: number,
-): [number, number] {
-  const [range, setRange] = useState<[number, number]>([0, 40]);
-  useLayoutEffect(() => {
-    function measure(): void {
-      if (!body.current) return;
-      const top = -body.current.getBoundingClientRect().top;
-      // In steps, so that scrolling by a row does not render.
-      const first = Math.floor(top / rowHeight / MARGIN_ROWS) * MARGIN_ROWS - MARGIN_ROWS;
-      const shown = Math.ceil(window.innerHeight / rowHeight) + 3 * MARGIN_ROWS;
-      const from = Math.max(first, 0);
-      const to = Math.max(first + shown, 0);
-      setRange((before) => (before[0] === from && before[1] === to ? before : [from, to]));
-    }
-    measure();
-    window.addEventListener('scroll', measure, { passive: true });
-    window.addEventListener('resize', measure);
-    return () => {
-      window.removeEventListener('scroll', measure);
-      window.removeEventListener('resize', measure);
-    };
-  }, [body, count, rowHeight]);
-  return [Math.min(range[0], count), Math.min(range[1], count)];
 }
