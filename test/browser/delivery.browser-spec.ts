@@ -36,7 +36,7 @@ it('shows the outcome of a delivery, updates it live, and redelivers it', async 
 
   installation.receiver.answering = (_, response) => response.end('thanks');
   await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: false });
-  await verdict.getByText('the subscription was switched off').waitFor();
+  await verdict.getByText('the subscription was disabled').waitFor();
   await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: true });
   await page.getByRole('button', { name: 'Redeliver' }).click();
   await verdict.getByText('Your server accepted this notification with 200').waitFor();
@@ -186,7 +186,7 @@ it('sends a waiting delivery although the circuit is open, and tells until when 
   await customer.client.post(`/v1/webhooks/${webhookId}/pause`);
   await page.getByRole('button', { name: 'Redeliver' }).click();
   await page.getByText('Sending 1 delivery when the subscription is resumed.').waitFor();
-  await verdict.getByText('Its subscription is paused.').waitFor();
+  await verdict.getByText('The subscription is paused.').waitFor();
   await verdict.getByRole('link', { name: 'Open its subscription' }).click();
   await page.waitForURL(`**/subscriptions/${webhookId}`);
 });

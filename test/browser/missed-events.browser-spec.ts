@@ -189,7 +189,7 @@ describe('the overview', () => {
     await told(page).waitFor();
     await customer.client.delete(`/v1/webhooks/${webhook}`);
     await page.reload();
-    await page.getByText('no subscriptions', { exact: true }).waitFor();
+    await page.getByText('No subscriptions', { exact: true }).waitFor();
     expect(await told(page).count()).toBe(0);
   });
 });

@@ -118,7 +118,7 @@ describe('the resources of a customer', () => {
     await page.getByRole('link', { name: 'Messages' }).click();
     await page.getByRole('heading', { name: 'Messages' }).waitFor();
     await notice.getByText('the audit log of that account notes that you read it').waitFor();
-    await page.getByText('sent oldest first when it is resumed').waitFor();
+    await page.getByText('oldest first, when it is resumed').waitFor();
     expect(await page.getByRole('link', { name: 'Signing secret' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Settings' }).click();
     expect(await page.getByLabel('Target URL').isDisabled()).toBe(true);

@@ -55,7 +55,7 @@ it('opens after a login, and tells a new account what to do first', async () => 
   expect(await steps.count()).toBe(0);
 });
 
-it('switches on a subscription that the service switched off, and redelivers its notifications', async () => {
+it('enables a subscription that the service disabled, and sends its notifications again', async () => {
   const webhook = await installation.aSubscription(customer, { name: 'Gone' });
   installation.receiver.answering = (_, response) => response.writeHead(410).end();
   await installation.report(customer);
@@ -64,7 +64,7 @@ it('switches on a subscription that the service switched off, and redelivers its
   const row = failing.getByRole('row', { name: /Gone/ });
   await row.getByText('410', { exact: true }).waitFor();
   installation.receiver.answering = (_, response) => response.end();
-  await row.getByRole('button', { name: 'Switch on' }).click();
+  await row.getByRole('button', { name: 'Enable' }).click();
   await row.getByText('losing').waitFor();
   const shown = await customer.client.get(`/v1/webhooks/${webhook}`);
   expect(shown.json()).toMatchObject({ enabled: true });
@@ -82,7 +82,7 @@ it('shows a paused subscription, and resumes it', async () => {
     .getByRole('row', { name: /On holiday/ })
     .getByRole('button')
     .click();
-  await attention.getByText('your subscription is untested').waitFor();
+  await attention.getByText('All subscriptions untested').waitFor();
 });
 
 it('shows the outcomes and answer times of a time range, as charts and as tables', async () => {
@@ -184,7 +184,7 @@ it('shows live what starts to fail, since when, and when it works again', async 
   const webhook = await installation.aSubscription(customer, { name });
   const page = await installation.openAs(customer, 'overview');
   const failing = page.getByRole('region', { name: 'Needs attention' });
-  await failing.getByText('your subscription is untested').waitFor();
+  await failing.getByText('All subscriptions untested').waitFor();
 
   installation.receiver.answering = (_, response) => response.writeHead(500).end();
   await installation.report(customer);
@@ -211,7 +211,7 @@ it('shows live what starts to fail, since when, and when it works again', async 
 
   installation.receiver.answering = (_, response) => response.end();
   await customer.client.post(`/v1/webhooks/${webhook}/test`, {});
-  await failing.getByText('your subscription is well').waitFor();
+  await failing.getByText('All subscriptions healthy').waitFor();
   await expect.poll(() => count.count()).toBe(0);
   await page.getByText('2 deliveries wait for a retry.').waitFor();
   await page.getByRole('link', { name: 'See them, or send them now' }).click();
@@ -222,7 +222,7 @@ it('shows live what starts to fail, since when, and when it works again', async 
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.goBack();
   await page.getByText('for a retry.').waitFor({ state: 'detached' });
-  await failing.getByText('your subscription is well').waitFor();
+  await failing.getByText('All subscriptions healthy').waitFor();
 });
 
 it('shows operators the attempts of the account that they pick, without empty sections', async () => {

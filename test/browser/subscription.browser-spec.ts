@@ -42,7 +42,7 @@ describe('the actions on a subscription', () => {
     const health = page.getByRole('region', { name: 'Health' });
     await isShownAs(page, 'untested');
     await run(page, 'pause');
-    await health.getByText('sent oldest first when you resume it').waitFor();
+    await health.getByText('oldest first, when you resume it').waitFor();
     await run(page, 'resume');
     await isShownAs(page, 'untested');
     await run(page, 'send test');
@@ -57,7 +57,7 @@ describe('the actions on a subscription', () => {
     await page.getByRole('menuitem', { name: 'Switch off' }).click();
     await dialog.getByText('To keep them, pause it instead.').waitFor();
     await dialog.getByRole('button', { name: 'Switch off' }).click();
-    await page.getByText('This subscription is off.').waitFor();
+    await page.getByText('The subscription is disabled.').waitFor();
     expect(await page.getByRole('button', { name: 'Send test' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Switch on' }).click();
     await isShownAs(page, 'untested');
@@ -86,7 +86,7 @@ it("keeps another editor's changes, unless the user overwrites them", async () =
   // A pause changes no value of the form.
   await page.getByLabel('Name').fill('Mine again');
   await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByText('sent oldest first when you resume it').waitFor();
+  await page.getByText('oldest first, when you resume it').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await stored()).name, { timeout: 10_000 }).toBe('Mine again');
   // Without input, the form follows.
@@ -240,7 +240,7 @@ describe('the health of a subscription', () => {
     await health.getByText('in order, and wait for the one before them').waitFor();
     await health.getByRole('link', { name: 'See waiting deliveries' }).click();
     await page.locator('[role=row] .pill', { hasText: 'waiting' }).click();
-    await page.getByText('It waits for the one before it').waitFor();
+    await page.getByText('wait for the one before them').waitFor();
   });
 
   it('shows an open circuit live, and its end after a test', async () => {
@@ -254,10 +254,10 @@ describe('the health of a subscription', () => {
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByText('Every attempt since the last success has failed').waitFor();
     await installation.report(customer);
-    await health.getByText('notifications are held back until it works again').waitFor();
+    await health.getByText('notifications wait until it works again').waitFor();
     await health.getByText(/Next try in \d+ seconds, at/).waitFor();
     await health.getByText('Last failure 500').waitFor();
-    await health.getByText(/Off on \w+ \d+ unless it recovers/).waitFor();
+    await health.getByText(/Will be disabled on \w+ \d+ unless it recovers/).waitFor();
     await page.locator('.heading .pill', { hasText: 'failing' }).waitFor();
     installation.receiver.answering = (_, response) => response.end();
     // Only once: the menu has it, too.
@@ -295,13 +295,13 @@ describe('the health of a subscription', () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     await installation.report(customer);
     await page.getByText('Your server answered 410 Gone').waitFor();
-    await page.locator('.heading .pill.neutral', { hasText: 'off' }).waitFor();
+    await page.locator('.heading .pill.neutral', { hasText: 'disabled' }).waitFor();
     await page.getByRole('button', { name: 'Switch on', exact: true }).waitFor();
     installation.receiver.answering = (_, response) => response.end();
     await installation.report(customer);
     const missed = page.getByText('1 event came while it was off.');
     expect(await missed.count()).toBe(0);
-    const step = 'Switch on, and redeliver what failed';
+    const step = 'Enable, and send again what failed';
     await page.getByRole('button', { name: step }).click();
     await page.getByText('what failed is sent again').waitFor();
     await isShownAs(page, 'losing');

@@ -93,12 +93,12 @@ describe('the list of subscriptions', () => {
     expect(await page.getByLabel('Name or target').inputValue()).toBe('crm.EX');
     await page.reload();
     await page.getByText('1 of 3 subscriptions.').waitFor();
-    await page.getByLabel('State', { exact: true }).selectOption('off');
+    await page.getByLabel('State', { exact: true }).selectOption('disabled');
     await page.getByText('Nothing matches').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
-    await page.getByLabel('State', { exact: true }).selectOption('off');
+    await page.getByLabel('State', { exact: true }).selectOption('disabled');
     await expect.poll(shown).toBe('Archive');
-    expect(page.url()).toMatch(/sort=-delivery&state=off$/);
+    expect(page.url()).toMatch(/sort=-delivery&state=disabled$/);
   });
 
   it('is empty at first, and tells what to do', async () => {

@@ -4,6 +4,7 @@ import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
 import { Mark } from '../components/mark.js';
 import { zoneText } from '../components/time.js';
+import { needingAttention } from '../states/attention.js';
 import { useAccountShown } from './account.js';
 import { API_URL } from './addresses.js';
 import { namedSubscriptionsQuery } from './names.queries.js';
@@ -109,9 +110,7 @@ function useSick(): number {
       void client.invalidateQueries({ queryKey: namedSubscriptionsQuery.queryKey });
     },
   });
-  return data.filter(({ enabled, health, disabledReason }) =>
-    enabled ? health && health.state !== 'ok' : disabledReason,
-  ).length;
+  return needingAttention(data).length;
 }
 
 /** The logged-in user, the state of live updates, and the browser's settings. */

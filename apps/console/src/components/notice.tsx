@@ -16,7 +16,7 @@ export function Pill({
 }: {
   tone: Tone;
   /** Details, on hover. */
-  title?: string;
+  title?: string | undefined;
   children: ReactNode;
 }) {
   return (

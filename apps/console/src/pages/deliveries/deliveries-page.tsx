@@ -22,7 +22,7 @@ import { useLiveDeliveries } from './live-deliveries.js';
 import { Panel } from './panel.js';
 import { SendMatching, StartedReplays } from './send-matching.js';
 import { useSendNow } from './send-now.queries.js';
-import { canBeSent, TONES } from './states.js';
+import { canBeSent, STATE_WORDS } from '../../states/delivery-state.js';
 
 const RESULTS = {
   failed: 'any failure',
@@ -34,16 +34,15 @@ const RESULTS = {
     ['timeout', 'refused', 'dns', 'reset', 'tls', 'blocked', 'protocol'].map((one) => [one, one]),
   ),
 };
-const STATES: Record<keyof typeof TONES, string> = {
-  pending: 'waiting, sending or retrying',
-  parked: 'held or paused',
-  succeeded: 'delivered',
-  exhausted: 'failed',
-  cancelled: 'cancelled',
-};
 
 const FILTERS: readonly Filter[] = [
-  { name: 'state', label: 'State', kind: 'choice', choices: Object.keys(TONES), names: STATES },
+  {
+    name: 'state',
+    label: 'State',
+    kind: 'choice',
+    choices: Object.keys(STATE_WORDS),
+    names: STATE_WORDS,
+  },
   { name: 'event', label: 'Event', kind: 'choice', choices: Object.keys(EVENT_KINDS) },
   {
     name: 'status',

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryFilters, DeliveryList } from './deliveries.queries.js';
-import { isFinished } from './states.js';
+import { isFinished } from '../../states/delivery-state.js';
 
 /** A list with these deliveries updated. */
 export function patched(list: DeliveryList, changes: ReadonlyMap<string, Delivery>): DeliveryList {

@@ -3,7 +3,7 @@ import { answerOf, api, RefusedError } from '../../app/api.js';
 import { localText } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import type { Delivery } from './deliveries.queries.js';
-import { isFinished } from './states.js';
+import { isFinished } from '../../states/delivery-state.js';
 
 /** Sends deliveries now, one after the other, and reports the outcome. */
 export function useSendNow() {

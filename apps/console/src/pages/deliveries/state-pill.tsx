@@ -1,6 +1,6 @@
 import type { Schemas } from '../../app/api.js';
 import { Pill } from '../../components/notice.js';
-import { stateWord, TONES } from './states.js';
+import { stateWord, TONES } from '../../states/delivery-state.js';
 
 /** The state of a delivery; on hover, the API's name for it. */
 export function StatePill({

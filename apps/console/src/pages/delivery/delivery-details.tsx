@@ -12,7 +12,7 @@ import { Menu, type MenuItem } from '../../components/menu.js';
 import { Notice, Pill } from '../../components/notice.js';
 import { LocalTime, RelativeTime, useNow } from '../../components/time.js';
 import { useSendNow } from '../deliveries/send-now.queries.js';
-import { canBeSent, isFinished } from '../deliveries/states.js';
+import { canBeSent, isFinished } from '../../states/delivery-state.js';
 import { Attempts } from './attempts.js';
 import {
   attemptsQuery,
@@ -26,7 +26,7 @@ import { Facts } from './facts.js';
 import { rawMembers } from './raw-json.js';
 import { SignedBody } from './signed-body-section.js';
 import { signedBody } from './signed-body.js';
-import { forOperator, type Verdict, verdictOf } from './verdict.js';
+import { forOperator, type Verdict, verdictOf } from '../../states/delivery-verdict.js';
 
 const AGAIN_MS = 5_000;
 

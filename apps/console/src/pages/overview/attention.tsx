@@ -13,21 +13,22 @@ import {
   useTest,
   waitingQuery,
 } from '../subscription/subscription.queries.js';
-import { conditionsOf } from '../subscription/health.js';
-import { useConditions } from '../subscription/use-conditions.js';
-import { failingOf, isBad } from './failing.js';
+import { needingAttention, quietText } from '../../states/attention.js';
+import type { Condition } from '../../states/subscription-state.js';
+import { useConditions } from '../../states/use-conditions.js';
 import type { Subscription } from './subscriptions.queries.js';
 
-const HEADS = ['Subscription', 'Problem', number('Waiting'), 'Next try', 'Off on', BUTTONS];
+const HEADS = ['Subscription', 'Problem', number('Waiting'), 'Next try', 'Disabled on', BUTTONS];
 
 /** Fetches the cause and the number of waiting deliveries for at most this many. */
 const MOST_READ = 25;
 
 /** The subscriptions that need attention or are paused: one line each, with the next step. */
 export function Attention({ subscriptions }: { subscriptions: readonly Subscription[] }) {
-  const failing = failingOf(subscriptions);
+  const failing = needingAttention(subscriptions);
   const paused = subscriptions.filter((one) => one.enabled && one.paused && !failing.includes(one));
   const rows = [...failing, ...paused];
+  const quiet = quietText(subscriptions);
   return (
     <section className="card attention" aria-labelledby="attention">
       <header>
@@ -39,11 +40,7 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
             </Pill>
           )}{' '}
           {paused.length > 0 && <Pill tone="waiting">{paused.length} paused</Pill>}
-          {rows.length === 0 && (
-            <Pill tone={subscriptions.every(isUntested) ? 'neutral' : 'good'}>
-              {wellText(subscriptions)}
-            </Pill>
-          )}
+          {rows.length === 0 && <Pill tone={quiet.tone}>{quiet.text}</Pill>}
         </span>
         {failing.length > 0 && (
           <div className="actions">
@@ -62,65 +59,63 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
   );
 }
 
-const isUntested = (one: Subscription): boolean =>
-  conditionsOf(one, undefined, Date.now())[0].word === 'untested';
-
-function wellText(subscriptions: readonly Subscription[]): string {
-  const count = subscriptions.length;
-  if (count === 0) return 'no subscriptions';
-  const untested = subscriptions.filter(isUntested).length;
-  if (untested === count) return count === 1 ? 'your subscription is untested' : 'all untested';
-  if (untested > 0) return `${count - untested} well, ${untested} untested`;
-  return count === 1 ? 'your subscription is well' : `all ${count} subscriptions are well`;
-}
-
 function Line({ subscription, isRead }: { subscription: Subscription; isRead: boolean }) {
-  const { id, name, targetUrl, enabled, disabledAt } = subscription;
+  const { id, name, targetUrl } = subscription;
   const conditions = useConditions(subscription);
-  const bad = conditions.find(isBad);
-  const condition = bad ?? conditions[0];
-  const isLosing = condition.word === 'losing';
-  const offOn = condition.warning?.at ?? disabledAt;
+  const condition = conditions.find(({ needsAttention }) => needsAttention) ?? conditions[0];
+  const { tone, word, api, since, next, disables } = condition;
   return (
     <tr>
       <td>
-        <span className={`dot ${condition.tone}`} />
+        <span className={`dot ${tone}`} />
         <Link href={`/subscriptions/${id}`} className="strong">
           <bdi>{name ?? targetUrl}</bdi>
         </Link>{' '}
         {name !== undefined && <bdi className="url">{targetUrl}</bdi>}
       </td>
       <td>
-        {isRead && bad && <LastAnswer webhookId={id} />}{' '}
-        {(!bad || !enabled || isLosing) && condition.word}{' '}
-        {condition.since?.at !== undefined && (
-          <>
-            {isLosing ? 'last at' : 'since'} <ClockTime at={condition.since.at} />
-          </>
+        <span title={api}>{word}</span>{' '}
+        {isRead && condition.needsAttention && <LastAnswer webhookId={id} />}{' '}
+        {since?.at !== undefined && (
+          <span title={since.text}>
+            {condition.step === 'send again' ? 'last at' : 'since'} <ClockTime at={since.at} />
+          </span>
         )}
       </td>
       <td className="number">{isRead ? <Waiting webhookId={id} /> : '–'}</td>
-      <td>
-        {condition.next.at !== undefined ? (
-          <RelativeTime at={condition.next.at} />
-        ) : bad && enabled && !isLosing ? (
-          'on schedule'
-        ) : (
-          '–'
-        )}
-      </td>
-      <td>{offOn === undefined ? '–' : <Day at={offOn} />}</td>
+      <td>{next.at === undefined ? next.brief : <RelativeTime at={next.at} />}</td>
+      <td>{disables?.at === undefined ? '–' : <Day at={disables.at} />}</td>
       <td className="number">
-        {!bad ? (
-          <Resume id={id} />
-        ) : enabled ? (
-          <SendTest id={id} />
-        ) : (
-          disabledAt !== undefined && <SwitchOn id={id} disabledAt={disabledAt} />
-        )}
+        <NextStep subscription={subscription} step={condition.step} />
       </td>
     </tr>
   );
+}
+
+function NextStep({
+  subscription: { id, disabledAt },
+  step,
+}: {
+  subscription: Subscription;
+  step: Condition['step'];
+}) {
+  switch (step) {
+    case 'test':
+      return <SendTest id={id} />;
+    case 'resume':
+      return <Resume id={id} />;
+    case 'enable':
+      return disabledAt !== undefined && <Enable id={id} disabledAt={disabledAt} />;
+    case 'send again':
+      return (
+        <Link href={`/deliveries?webhookId=${id}&state=exhausted`} className="button small">
+          Send again
+        </Link>
+      );
+    case 'see waiting':
+    case undefined:
+      return null;
+  }
 }
 
 function SendTest({ id }: { id: string }) {
@@ -142,17 +137,17 @@ function Resume({ id }: { id: string }) {
   );
 }
 
-function SwitchOn({ id, disabledAt }: { id: string; disabledAt: string }) {
+function Enable({ id, disabledAt }: { id: string; disabledAt: string }) {
   const { mutate, isPending } = useSwitchOnAgain(id);
   return (
     <button
       type="button"
       className="small"
-      title="Switches the subscription on, and redelivers what failed or was cancelled"
+      title="Enables the subscription, and sends again what failed or was cancelled"
       disabled={isPending}
       onClick={() => mutate(disabledAt)}
     >
-      Switch on
+      Enable
     </button>
   );
 }

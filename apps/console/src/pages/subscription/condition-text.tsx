@@ -4,12 +4,12 @@ import { Link } from 'wouter';
 import { useStream } from '../../app/stream.js';
 import { AnswerCode } from '../../components/answer-code.js';
 import { Day, LocalTime, RelativeTime } from '../../components/time.js';
-import type { Condition } from './health.js';
+import type { Condition } from '../../states/subscription-state.js';
 import { lastFailureQuery } from './subscription.queries.js';
 
 /** One line: since when a condition holds, its cause, what happens next, and what happens if nothing changes. */
 export function Moments({
-  of: { since, next, warning, needsAttention },
+  of: { since, next, disables, needsAttention },
   webhookId,
 }: {
   of: Condition;
@@ -32,9 +32,9 @@ export function Moments({
           </>
         )}
       </span>
-      {warning?.at !== undefined && (
+      {disables?.at !== undefined && (
         <span>
-          {warning.text} <Day at={warning.at} /> unless it recovers
+          {disables.text} <Day at={disables.at} /> unless it recovers
         </span>
       )}
     </p>

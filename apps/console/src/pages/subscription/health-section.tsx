@@ -7,9 +7,9 @@ import { useCustomer, useSameAccount } from '../../app/account.js';
 import { useStream } from '../../app/stream.js';
 import { Notice } from '../../components/notice.js';
 import { useNow } from '../../components/time.js';
-import { toldToOperator } from '../delivery/verdict.js';
+import { toldToOperator } from '../../states/blocks.js';
 import { Moments } from './condition-text.js';
-import type { Condition } from './health.js';
+import type { Condition } from '../../states/subscription-state.js';
 import {
   heldUntilQuery,
   lastRetryQuery,
@@ -17,7 +17,7 @@ import {
   useSwitchOnAgain,
   useTest,
 } from './subscription.queries.js';
-import { useConditions } from './use-conditions.js';
+import { useConditions } from '../../states/use-conditions.js';
 
 /** Many deliveries cause one fetch. */
 const AGAIN_MS = 2_000;
@@ -51,10 +51,10 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
       {conditions
         .filter((condition) => !isQuiet(condition))
         .map((condition) => (
-          <Notice key={condition.sentence} tone={condition.needsAttention ? 'bad' : condition.tone}>
+          <Notice key={condition.reason} tone={condition.needsAttention ? 'bad' : condition.tone}>
             <div className="callout">
               <div>
-                <p className="strong">{told(condition.sentence)}</p>
+                <p className="strong">{told(condition.reason)}</p>
                 <Moments
                   of={{
                     ...condition,
@@ -62,25 +62,25 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
                   }}
                   webhookId={id}
                 />
-                {condition.word === 'paced' && (
+                {condition.step === 'see waiting' && (
                   <p>
                     <Link href={inAccount(`/deliveries?webhookId=${id}&state=pending`)}>
                       See waiting deliveries
                     </Link>
                   </p>
                 )}
-                {condition.word === 'losing' && (
+                {condition.step === 'send again' && (
                   <p>
                     <Link href={inAccount(`/deliveries?webhookId=${id}&state=exhausted`)}>
                       {isOwn
-                        ? 'See exhausted deliveries, or send them again'
-                        : 'See exhausted deliveries'}
+                        ? 'See failed deliveries, and send them again'
+                        : 'See failed deliveries'}
                     </Link>
                   </p>
                 )}
               </div>
-              {condition.needsAttention && isOwn && condition.word !== 'losing' && (
-                <Step of={subscription} />
+              {condition.needsAttention && isOwn && (
+                <Step of={subscription} step={condition.step} />
               )}
             </div>
           </Notice>
@@ -91,11 +91,11 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
 }
 
 /** The next step once the server works again. */
-function Step({ of: { id, enabled, disabledAt } }: { of: Subscription }) {
+function Step({ of: { id, disabledAt }, step }: { of: Subscription; step: Condition['step'] }) {
   const again = useSwitchOnAgain(id);
   const test = useTest(id);
   const [, navigate] = useLocation();
-  if (enabled) {
+  if (step === 'test') {
     return (
       <button
         type="button"
@@ -109,7 +109,7 @@ function Step({ of: { id, enabled, disabledAt } }: { of: Subscription }) {
       </button>
     );
   }
-  if (disabledAt === undefined) return null;
+  if (step !== 'enable' || disabledAt === undefined) return null;
   return (
     <button
       type="button"
@@ -117,7 +117,7 @@ function Step({ of: { id, enabled, disabledAt } }: { of: Subscription }) {
       disabled={again.isPending}
       onClick={() => again.mutate(disabledAt)}
     >
-      <Power size={15} aria-hidden /> Switch on, and redeliver what failed
+      <Power size={15} aria-hidden /> Enable, and send again what failed
     </button>
   );
 }

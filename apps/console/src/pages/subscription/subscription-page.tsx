@@ -23,7 +23,7 @@ import { MissedBefore, MissedWhileOff } from './missed-before.js';
 import { ReceiverSection } from './receiver-section.js';
 import { SecretSection } from './secret-section.js';
 import { type Shown, subscriptionQuery, useUpdateSubscription } from './subscription.queries.js';
-import { useConditions } from './use-conditions.js';
+import { useConditions } from '../../states/use-conditions.js';
 import {
   faultsIn,
   FORM_LABELS,
@@ -70,7 +70,7 @@ function ShownPage({ shown }: { shown: Shown }) {
   const named = search.get('tab');
   const tab = isTab(named) && (isOwn || READ_ONLY.includes(named)) ? named : 'activity';
   const conditions = useConditions(webhook);
-  const [{ tone, word }] = conditions;
+  const [{ tone, word, api }] = conditions;
   const needsAttention = conditions.some((condition) => condition.needsAttention);
   const { id, applicationId, event, resource, targetUrl } = webhook;
   const isEdited = useHasDraft(EDITED);
@@ -87,7 +87,11 @@ function ShownPage({ shown }: { shown: Shown }) {
           Subscriptions
         </Link>
       }
-      state={<Pill tone={tone}>{word}</Pill>}
+      state={
+        <Pill tone={tone} title={api}>
+          {word}
+        </Pill>
+      }
       actions={isOwn && <Actions shown={shown} needsAttention={needsAttention} />}
     >
       <p className={tab === 'settings' ? 'about on-wide' : 'about'}>

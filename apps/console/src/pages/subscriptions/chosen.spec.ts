@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conditionsOf } from '../subscription/health.js';
+import { conditionsOf } from '../../states/subscription-state.js';
 import { matching, rateOf, sorted, STATES, type Wanted } from './chosen.js';
 import type { Subscription } from './subscriptions.queries.js';
 
@@ -37,7 +37,7 @@ describe('subscriptions that match', () => {
     [{ text: 'archive' }, [QUIET]],
     [{ state: 'failing' }, [CRM]],
     [{ state: 'paused' }, [QUIET]],
-    [{ state: 'off' }, [OFF]],
+    [{ state: 'disabled' }, [OFF]],
     [{ event: 'smsdlr' }, [CRM]],
     [{ resource: 'sms' }, ALL],
     [{ resource: 'transcription' }, [CRM, QUIET, OFF]],

@@ -1,5 +1,5 @@
 import { successText } from '../overview/outcomes.js';
-import { conditionsOf } from '../subscription/health.js';
+import { conditionsOf } from '../../states/subscription-state.js';
 import type { Subscription } from './subscriptions.queries.js';
 
 /** The words for the state of a subscription in lists, worst first. */
@@ -10,7 +10,7 @@ export const STATES = [
   'paced',
   'untested',
   'healthy',
-  'off',
+  'disabled',
 ] as const;
 
 /** The filter's value for subscriptions of the whole account. */
@@ -27,7 +27,7 @@ export interface Wanted {
   applicationId?: string;
 }
 
-const conditionOf = (one: Subscription) => conditionsOf(one, undefined, Date.now())[0];
+const conditionsNow = (one: Subscription) => conditionsOf(one, undefined, Date.now());
 
 /** The success rate of the last 24 hours, such as `99.9%`; undefined without attempts. */
 export function rateOf({ activity }: Subscription): string | undefined {
@@ -45,7 +45,7 @@ export function matching(
   return subscriptions.filter(
     (one) =>
       `${one.name ?? ''}\n${one.targetUrl}`.toLowerCase().includes(words) &&
-      (state === undefined || conditionOf(one).word === state) &&
+      (state === undefined || conditionsNow(one).some(({ word }) => word === state)) &&
       (event === undefined || one.event === event) &&
       (resource === undefined ||
         one.resource === 'all' ||
@@ -54,10 +54,10 @@ export function matching(
   );
 }
 
-/** Ranks states, worst first; subscriptions that the service switched off follow the failing ones. */
+/** Ranks states, worst first; subscriptions that the service disabled follow the failing ones. */
 function rankOf(one: Subscription): number {
-  const { word, needsAttention } = conditionOf(one);
-  return word === 'off' && needsAttention
+  const [{ word, needsAttention }] = conditionsNow(one);
+  return word === 'disabled' && needsAttention
     ? STATES.indexOf('failing') + 0.5
     : (STATES as readonly string[]).indexOf(word);
 }

@@ -4,7 +4,7 @@ import { Pill } from '../../components/notice.js';
 import type { Column } from '../../components/table.js';
 import { RelativeTime } from '../../components/time.js';
 import { UrlText, withoutHttps } from '../../components/url-text.js';
-import { useConditions } from '../subscription/use-conditions.js';
+import { useConditions } from '../../states/use-conditions.js';
 import { rateOf } from './chosen.js';
 import type { Subscription } from './subscriptions.queries.js';
 
@@ -102,8 +102,12 @@ function Application({ id }: { id: string }) {
 
 /** The most important condition of a subscription, in a word. */
 function StatePill({ subscription }: { subscription: Subscription }) {
-  const [{ tone, word }] = useConditions(subscription);
-  return <Pill tone={tone}>{word}</Pill>;
+  const [{ tone, word, api }] = useConditions(subscription);
+  return (
+    <Pill tone={tone} title={api}>
+      {word}
+    </Pill>
+  );
 }
 
 function Rate({ subscription }: { subscription: Subscription }) {

@@ -1,5 +1,5 @@
-import { useNow } from '../../components/time.js';
-import { type Conditions, conditionsOf, type Known } from './health.js';
+import { useNow } from '../components/time.js';
+import { type Conditions, conditionsOf, type Known } from './subscription-state.js';
 
 /** {@link conditionsOf} at the current time. */
 export function useConditions(known: Known, heldUntil?: string): Conditions {

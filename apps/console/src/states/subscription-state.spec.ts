@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conditionsOf, type Known } from './health.js';
+import { conditionsOf, type Known } from './subscription-state.js';
 
 const NOW = Date.parse('2026-11-25T14:00:00.000Z');
 const SINCE = '2026-11-25T13:00:00.000Z';
@@ -13,7 +13,7 @@ const words = (known: Known, heldUntil?: string, now = NOW) =>
   conditionsOf(known, heldUntil, now).map(({ word }) => word);
 
 describe('a subscription that is on', () => {
-  it('is well', () => {
+  it('is healthy', () => {
     const [only, ...others] = conditionsOf(ok, undefined, NOW);
     expect([only.tone, only.word, others]).toEqual(['good', 'healthy', []]);
   });
@@ -31,7 +31,7 @@ describe('a subscription that is on', () => {
     const [only, ...others] = conditionsOf(losing, undefined, NOW);
     expect(only).toMatchObject({ tone: 'bad', word: 'losing', needsAttention: true });
     expect([only.since?.at, others]).toEqual([SINCE, []]);
-    expect(only.sentence).toMatch(/^15 notifications/);
+    expect(only.reason).toMatch(/^15 notifications/);
     const { health } = losing;
     expect(words({ enabled: true, health: { ...health, since: SINCE } })).toEqual([
       'losing',
@@ -61,17 +61,17 @@ describe('a subscription that is on', () => {
 
 describe('a pace', () => {
   it.each([
-    ['maxPerSecond', /allows in a second/],
+    ['maxPerSecond', /allows per second/],
     ['maxConcurrent', /allows at once/],
     ['ordered', /in order/],
-  ] as const)('that delays notifications by %s is told', (pacedBy, sentence) => {
+  ] as const)('that delays notifications by %s is told', (pacedBy, reason) => {
     const [only] = conditionsOf(
       { enabled: true, health: { state: 'ok', pacedBy } },
       undefined,
       NOW,
     );
-    expect(only.word).toBe('paced');
-    expect(only.sentence).toMatch(sentence);
+    expect([only.word, only.api]).toEqual(['paced', `health.pacedBy: ${pacedBy}`]);
+    expect(only.reason).toMatch(reason);
   });
 
   it('is told after a failure', () => {
@@ -81,28 +81,26 @@ describe('a pace', () => {
 });
 
 describe('an open circuit', () => {
-  it('tells the time of the next try, and of switching off', () => {
+  it('tells the time of the next try, and of being disabled', () => {
     const [only] = conditionsOf({ enabled: true, health: open }, undefined, NOW);
     expect(only).toMatchObject({
       word: 'failing',
       needsAttention: true,
       since: { at: SINCE },
       next: { at: LATER },
-      warning: { at: DISABLES },
+      disables: { at: DISABLES },
     });
   });
 
-  it('waits for the next notification when its time has passed', () => {
+  it('sends a probe when its time has passed', () => {
     const [only] = conditionsOf({ enabled: true, health: open }, undefined, Date.parse(LATER));
-    expect(only.next).toEqual({ text: 'Next try with the next notification' });
+    expect(only.next.text).toBe('The next due notification is sent as a probe.');
   });
 
   it('lasts beyond a pause, and sends nothing before the pause ends', () => {
     const paused = { enabled: true, paused: true, health: open };
-    expect(words(paused)).toEqual(['paused', 'failing']);
-    expect(conditionsOf(paused, undefined, NOW)[1]?.next).toEqual({
-      text: 'Next try after you resume it',
-    });
+    expect(words(paused)).toEqual(['failing', 'paused']);
+    expect(conditionsOf(paused, undefined, NOW)[0].next.text).toMatch(/when you resume it/);
   });
 });
 
@@ -110,9 +108,9 @@ describe('a hold', () => {
   const failing = { enabled: true, health: { state: 'failing', since: SINCE } } as const;
 
   it('ends by itself', () => {
-    const [first] = conditionsOf(failing, LATER, NOW);
-    expect(first).toMatchObject({ word: 'held', next: { at: LATER } });
-    expect(words(failing, LATER)).toEqual(['held', 'failing']);
+    const [, second] = conditionsOf(failing, LATER, NOW);
+    expect(second).toMatchObject({ word: 'held', next: { at: LATER } });
+    expect(words(failing, LATER)).toEqual(['failing', 'held']);
     expect(words(failing, LATER, Date.parse(LATER))).toEqual(['failing']);
   });
 
@@ -122,28 +120,24 @@ describe('a hold', () => {
   });
 });
 
-describe('a subscription that is off', () => {
-  it.each([
-    ['gone', /410/],
-    ['failing', /five days/],
-  ] as const)('was switched off by the service: %s', (disabledReason, why) => {
+describe('a subscription that is disabled', () => {
+  it.each(['gone', 'failing'] as const)('by the service needs attention: %s', (disabledReason) => {
     const [only] = conditionsOf(
       { enabled: false, disabledReason, disabledAt: SINCE },
       undefined,
       NOW,
     );
     expect(only).toMatchObject({
-      tone: 'neutral',
-      word: 'off',
+      word: 'disabled',
+      api: `enabled: false, disabledReason: ${disabledReason}`,
       needsAttention: true,
-      sentence: expect.stringMatching(why) as string,
       since: { at: SINCE },
     });
   });
 
-  it('was switched off by the customer, even while paused', () => {
+  it('by the customer needs none, even while paused', () => {
     const [only, ...others] = conditionsOf({ enabled: false, paused: true }, LATER, NOW);
-    expect([only.word, only.needsAttention, others]).toEqual(['off', false, []]);
+    expect([only.word, only.needsAttention, others]).toEqual(['disabled', false, []]);
     expect(only.since).toBeUndefined();
   });
 });

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
-import { failingOf } from './failing.js';
-import type { Subscription } from './subscriptions.queries.js';
+import type { Schemas } from '../app/api.js';
+import { needingAttention, quietText } from './attention.js';
+
+type Subscription = Schemas['Webhook'];
 
 const aSubscription = (id: string, fields: Partial<Subscription> = {}): Subscription => ({
   href: `https://api.example.com/v1/webhooks/${id}`,
@@ -15,8 +17,8 @@ const aSubscription = (id: string, fields: Partial<Subscription> = {}): Subscrip
   ...fields,
 });
 
-it('lists failing subscriptions, the longest failing first', () => {
-  const failing = failingOf([
+it('lists subscriptions that need attention, the longest first', () => {
+  const failing = needingAttention([
     aSubscription('1', { health: { state: 'ok' } }),
     aSubscription('2', { health: { state: 'failing', since: '2026-01-31T12:00:00.000Z' } }),
     aSubscription('3', {
@@ -37,7 +39,21 @@ it('lists failing subscriptions, the longest failing first', () => {
   expect(failing.map(({ id }) => id)).toEqual(['3', '4', '2']);
 });
 
-it('leaves out subscriptions that the customer switched off', () => {
+it('leaves out subscriptions that the customer disabled', () => {
   const health = { state: 'failing', since: '2026-01-31T12:00:00.000Z' } as const;
-  expect(failingOf([aSubscription('1', { enabled: false, health })])).toEqual([]);
+  expect(needingAttention([aSubscription('1', { enabled: false, health })])).toEqual([]);
+});
+
+it.each<[Partial<Subscription>[], string, string]>([
+  [[], 'neutral', 'No subscriptions'],
+  [[{}], 'good', 'All subscriptions healthy'],
+  [[{}, {}], 'good', 'All subscriptions healthy'],
+  [[{ activity: { succeeded: 0, failed: 0 } }], 'neutral', 'All subscriptions untested'],
+  [
+    [{}, { activity: { succeeded: 0, failed: 0 } }, {}, { enabled: false }],
+    'good',
+    '2 healthy, 1 untested, 1 disabled',
+  ],
+])('sums up subscriptions that need no attention: %j', (all, tone, text) => {
+  expect(quietText(all.map((fields) => aSubscription('1', fields)))).toEqual({ tone, text });
 });

@@ -1,15 +1,24 @@
-import type { Schemas } from '../../app/api.js';
-import type { Tone } from '../../components/notice.js';
+import type { Schemas } from '../app/api.js';
+import type { Tone } from '../components/notice.js';
 
 export type DeliveryState = Schemas['DeliveryState'];
 
-/** The colour of each state. */
+/** The colour of each state, on every page: amber until a delivery ends, and red only if it was lost. */
 export const TONES: Record<DeliveryState, Tone> = {
   pending: 'waiting',
   parked: 'waiting',
   succeeded: 'good',
   exhausted: 'bad',
   cancelled: 'neutral',
+};
+
+/** The words of each state, for filters: see {@link stateWord}. */
+export const STATE_WORDS: Record<DeliveryState, string> = {
+  pending: 'waiting, sending or retrying',
+  parked: 'held or paused',
+  succeeded: 'delivered',
+  exhausted: 'failed',
+  cancelled: 'cancelled',
 };
 
 /** The state of a delivery, in a word for users. The API's own word is in `state`. */
@@ -25,11 +34,9 @@ export function stateWord({
     case 'parked':
       return nextAttemptAt === undefined ? 'paused' : 'held';
     case 'succeeded':
-      return 'delivered';
     case 'exhausted':
-      return 'failed';
     case 'cancelled':
-      return 'cancelled';
+      return STATE_WORDS[state];
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forOperator, type Target, toldToOperator, verdictOf as verdictAt } from './verdict.js';
+import { forOperator, type Target, verdictOf as verdictAt } from './delivery-verdict.js';
 
 const answered = (status: number) => ({ status, durationMs: 45 });
 const failed = (error: 'timeout' | 'refused' | 'dns' | 'tls') => ({ error, durationMs: 10 });
@@ -44,47 +44,21 @@ describe('a delivery that is pending', () => {
   it('is retried, and counts equal failures', () => {
     const attempts = [500, 500, 500, 500].map(answered);
     expect(verdictOf({ state: 'pending', attempts: 4, nextAttemptAt: AT }, attempts)).toEqual({
-      tone: 'bad',
+      tone: 'waiting',
       sentence: 'Your server answered 500 four times.',
       advice: 'Check the logs of your server at the time of the attempt.',
       next: { text: 'Next try', at: AT },
     });
   });
 
-  it('waits for our own network during a hold', () => {
-    const held = { state: 'pending', attempts: 0, nextAttemptAt: AT, waitsFor: 'hold' } as const;
-    expect(verdictOf(held, [], undefined, Date.parse(AT)).next?.text).toMatch(
-      /^Our network reaches no target at the moment\./,
-    );
-  });
-
-  describe('while its subscription is paced', () => {
+  it('waits for a pace only once it is due', () => {
     const paced = { enabled: true, health: { state: 'ok', pacedBy: 'maxPerSecond' } } as const;
-    const nextOf = (attempts: number, now: number) =>
-      verdictOf({ state: 'pending', attempts, nextAttemptAt: AT }, [], paced, now).next;
-
-    it.each([0, 1])('waits for its turn once it is due, after %d attempts', (attempts) => {
-      const text = 'It waits for the pace of its subscription.';
-      expect(nextOf(attempts, Date.parse(AT))).toEqual({ text });
-      expect(nextOf(attempts, Date.parse(AT) - 999)).toEqual({ text });
-    });
-
-    it('waits for the one before it in an ordered subscription', () => {
-      const ordered = { enabled: true, health: { state: 'ok', pacedBy: 'ordered' } } as const;
-      const due = { state: 'pending', attempts: 0, nextAttemptAt: AT } as const;
-      expect(verdictOf(due, [], ordered, Date.parse(AT)).next).toEqual({
-        text: 'It waits for the one before it: the oldest that is pending.',
-      });
-    });
-
-    it('has a next try until it is due', () => {
-      expect(nextOf(1, Date.parse(AT) - 1_000)).toEqual({ text: 'Next try', at: AT });
-    });
-
-    it('may be on its way', () => {
-      const { next } = verdictOf({ state: 'pending', attempts: 0 }, [], paced);
-      expect(next).toEqual({ text: 'An attempt is on its way.' });
-    });
+    const nextAt = (now: number) =>
+      verdictOf({ state: 'pending', attempts: 1, nextAttemptAt: AT }, [], paced, now).next;
+    expect(nextAt(Date.parse(AT))?.text).toBe('The others follow at its pace.');
+    expect(nextAt(NOW)).toEqual({ text: 'Next try', at: AT });
+    const { next } = verdictOf({ state: 'pending', attempts: 0 }, [], paced);
+    expect(next).toEqual({ text: 'An attempt is on its way.' });
   });
 
   it.each([
@@ -114,9 +88,9 @@ describe('a delivery that is parked', () => {
   const held = { enabled: true, health: { state: 'failing' as const } };
 
   it.each([
-    [paused, undefined, /subscription is paused/, /when the subscription is resumed/],
-    [held, later, /asked for a break/, /^Next try$/],
-    [open, later, /subscription is failing/, /^Next try$/],
+    [paused, undefined, /subscription is paused/, /when you resume it/],
+    [held, later, /asked for a break/, /^Sending resumes$/],
+    [open, later, /^Your server keeps failing/, /^Next try$/],
     [undefined, later, /^$/, /^Next try$/],
     [undefined, undefined, /^$/, /when its subscription is ready/],
   ])('of the subscription %j, with the next attempt at %s, says what it waits for', (...known) => {
@@ -135,19 +109,18 @@ describe('a delivery that is parked', () => {
     expect(next?.at).toBe(AT);
   });
 
-  it('has a first try if it was never sent', () => {
+  it('says that it was never sent, and why', () => {
     expect(verdictOf({ ...parked, attempts: 0, nextAttemptAt: AT }, [], open)).toEqual({
       tone: 'waiting',
-      sentence: 'This notification is on hold.',
-      advice: 'Its subscription is failing.',
-      next: { text: 'First try', at: AT },
+      sentence: 'This notification has not been sent yet.',
+      advice: 'Your server keeps failing, so notifications wait until it works again.',
+      next: { text: 'Next try', at: AT },
     });
   });
 
-  it('shows advice instead of the state of its subscription', () => {
-    expect(verdictOf(parked, [answered(404)], open).advice).toMatch(/^Check the path/);
+  it('adds advice to the state of its subscription', () => {
     const { advice } = verdictOf(parked, [answered(404)], { ...open, paused: true });
-    expect(advice).toBe('Its subscription is paused.');
+    expect(advice).toBe('The subscription is paused. Check the path of the target address.');
   });
 });
 
@@ -185,7 +158,7 @@ describe('a delivery that ended without success', () => {
   it.each([
     ['exhausted', 'failing', 'five days'],
     ['exhausted', 'expired', 'the end of its retention'],
-    ['cancelled', 'disabled', 'the subscription was switched off'],
+    ['cancelled', 'disabled', 'the subscription was disabled'],
     ['cancelled', 'deleted', 'the subscription was deleted'],
     ['cancelled', 'requested', 'on request'],
   ] as const)('is %s for the reason %s', (state, reason, words) => {
@@ -233,7 +206,7 @@ it.each([
 it('addresses an operator, who does not own the server', () => {
   const verdict = verdictOf({ state: 'pending', attempts: 1, nextAttemptAt: AT }, [answered(500)]);
   expect(forOperator(verdict)).toEqual({
-    tone: 'bad',
+    tone: 'waiting',
     sentence: 'The server answered 500.',
     advice: 'Check the logs of the server at the time of the attempt.',
     next: { text: 'Next try', at: AT },
@@ -245,6 +218,7 @@ it('addresses an operator, who does not own the server', () => {
 });
 
 it('is told to operators as what happened to the server of a customer', () => {
-  expect(toldToOperator('Your server answered 500.')).toBe('The server answered 500.');
-  expect(toldToOperator('Next try after you resume it')).toBe('Next try after it is resumed');
+  const paused = { enabled: true, paused: true };
+  const { next } = forOperator(verdictOf({ state: 'parked', attempts: 0 }, [], paused));
+  expect(next?.text).toBe('Sending resumes, oldest first, when it is resumed.');
 });
