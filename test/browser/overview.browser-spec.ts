@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
 import { ConsoleInstallation, type Customer, logIn } from '../support/console.js';
 
 let installation: ConsoleInstallation;
@@ -70,6 +71,36 @@ it('enables a subscription that the service disabled, and sends its notification
   expect(shown.json()).toMatchObject({ enabled: true });
   // This includes the notification that was answered with 410.
   await installation.delivery(customer, 'succeeded');
+});
+
+it('shows what loses notifications in red everywhere, although its last attempt succeeded', async () => {
+  const { receiver } = installation;
+  receiver.answering = (_, response) => response.writeHead(500).end();
+  const fields = { name: 'Half', retry: { schedule: [] } };
+  const webhook = await installation.aSubscription(customer, fields);
+  await installation.report(customer);
+  await installation.delivery(customer, 'exhausted');
+  receiver.answering = (_, response) => response.end();
+  await installation.report(customer);
+  await installation.delivery(customer, 'succeeded');
+  const lost = async () =>
+    (await customer.client.get(`/v1/webhooks/${webhook}`)).json<Schemas['Webhook']>().health?.lost;
+  await expect.poll(lost, { timeout: 20_000 }).toBe(1);
+  for (const outcome of ['5xx', '2xx']) await countAttempt(webhook, outcome);
+
+  const page = await installation.openAs(customer, 'overview');
+  const row = page
+    .getByRole('region', { name: 'Needs attention' })
+    .getByRole('row', { name: /Half/ });
+  await row.getByTitle('health.lost: 1').waitFor();
+  expect(await row.locator('.dot').getAttribute('class')).toBe('dot bad');
+  await expect.poll(() => page.locator('.side .count').allInnerTexts()).toEqual(['1']);
+  await page.getByRole('link', { name: 'Subscriptions' }).click();
+  await page.locator('.pill.bad', { hasText: 'losing' }).waitFor();
+  await page.getByRole('row', { name: /Half/ }).locator('.toned.bad', { hasText: '50%' }).waitFor();
+  await page.goBack();
+  await row.getByRole('link', { name: 'Send again' }).click();
+  await page.locator('[role=row] .pill', { hasText: 'failed' }).waitFor();
 });
 
 it('shows a paused subscription, and resumes it', async () => {

@@ -64,7 +64,7 @@ describe('the list of subscriptions', () => {
     const page = await installation.openAs(customer, 'subscriptions');
     const first = page.getByRole('row').nth(1);
     const row = page.getByRole('row', { name: /Billing/ });
-    await row.getByText('99.6%').waitFor();
+    await row.locator('.toned.good', { hasText: '99.6%' }).waitFor();
     // The test counts, too, some seconds later.
     expect(await row.getByTitle(/^1,29[56] of 1,(299|300) attempts/).count()).toBe(1);
     await row.getByText(/seconds? ago|just now/).waitFor();
@@ -81,7 +81,7 @@ describe('the list of subscriptions', () => {
     await expect.poll(shown).toBe('CRM, Billing, Archive');
     expect(await name.getAttribute('aria-sort')).toBe('descending');
     expect(page.url()).toMatch(/sort=-name$/);
-    await page.getByRole('button', { name: 'Last delivery' }).click();
+    await page.getByRole('button', { name: 'Last success' }).click();
     await first.getByText('Billing').waitFor();
     // The stream does not send the activity, so the fetched one stays.
     await customer.client.put(`/v1/webhooks/${billing}`, { name: 'Invoices' });
@@ -98,7 +98,7 @@ describe('the list of subscriptions', () => {
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByLabel('State', { exact: true }).selectOption('disabled');
     await expect.poll(shown).toBe('Archive');
-    expect(page.url()).toMatch(/sort=-delivery&state=disabled$/);
+    expect(page.url()).toMatch(/sort=-lastSuccess&state=disabled$/);
   });
 
   it('is empty at first, and tells what to do', async () => {

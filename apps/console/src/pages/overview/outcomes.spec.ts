@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chartsOf, failuresOf, successText } from './outcomes.js';
+import { chartsOf, failuresOf, rateTone, successText } from './outcomes.js';
 
 it('lists failures by how they ended, the most frequent first', () => {
   expect(failuresOf({ '2xx': 9, timeout: 1, '5xx': 2, new: 3 })).toEqual([
@@ -40,4 +40,12 @@ it('shows the failures of each bucket, and no answer time without answers', () =
     [2, null],
     [3, null],
   ]);
+});
+
+it.each([
+  [99, 1, 'good'],
+  [98, 2, 'bad'],
+  [0, 0, 'good'],
+])('colours %d successes and %d failures: %s', (succeeded, failed, tone) => {
+  expect(rateTone(succeeded, failed)).toBe(tone);
 });

@@ -48,6 +48,10 @@ export function successText({
   return `${Math.floor((succeeded(outcomes) * 1_000) / attempts) / 10}%`;
 }
 
+/** The colour of a share of successful attempts: red if more than 1% failed. */
+export const rateTone = (succeeded: number, failed: number): 'good' | 'bad' =>
+  failed * 100 <= succeeded + failed ? 'good' : 'bad';
+
 /** The series of the charts. */
 export function chartsOf({ buckets }: Pick<History, 'buckets'>): {
   outcomes: Series[];

@@ -7,7 +7,7 @@ import type { Series } from '../../components/chart-data.js';
 import { Figure, Figures } from '../../components/figure.js';
 import { durationText } from '../../components/time-text.js';
 import { RelativeTime } from '../../components/time.js';
-import { chartsOf, failuresOf, successText } from './outcomes.js';
+import { chartsOf, failuresOf, rateTone, successText } from './outcomes.js';
 import { nameBefore, type Range, RANGE_NAMES, rangeOf } from './ranges.js';
 import type { History, Waiting } from './statistics.queries.js';
 
@@ -89,7 +89,7 @@ function Shown({ history, tools }: { history: History & { waiting: Waiting }; to
               'no attempts in this time'
             ) : (
               <>
-                <span className={`toned ${failedCount * 100 <= attempts ? 'good' : 'bad'}`}>
+                <span className={`toned ${rateTone(attempts - failedCount, failedCount)}`}>
                   {successText(history)}
                 </span>{' '}
                 of attempts

@@ -21,7 +21,12 @@ const BILLING = aSubscription({
 const CRM = aSubscription({
   ...{ name: 'crm', event: 'smsdlr', applicationId: '7' },
   health: { state: 'failing' },
-  activity: { succeeded: 1, failed: 3, lastDeliveryAt: '2026-01-31T13:00:00.000Z' },
+  activity: {
+    ...{ succeeded: 1, failed: 3 },
+    // Created later, and failing.
+    lastDeliveryAt: '2026-01-31T13:00:00.000Z',
+    lastSuccessAt: '2026-01-31T11:00:00.000Z',
+  },
 });
 const QUIET = aSubscription({
   ...{ targetUrl: 'https://archive.example.com/', paused: true },
@@ -55,8 +60,8 @@ describe('sorted subscriptions', () => {
     ['name', [BILLING, CRM, QUIET, OFF]],
     ['-name', [OFF, QUIET, CRM, BILLING]],
     ['state', [CRM, OFF, QUIET, BILLING]],
-    ['-delivery', [CRM, BILLING, QUIET, OFF]],
-    ['delivery', [BILLING, CRM, QUIET, OFF]],
+    ['-lastSuccess', [BILLING, CRM, QUIET, OFF]],
+    ['lastSuccess', [CRM, BILLING, QUIET, OFF]],
     ['success', [CRM, BILLING, QUIET, OFF]],
     ['-success', [BILLING, CRM, QUIET, OFF]],
     ['nonsense', [BILLING, CRM, QUIET, OFF]],

@@ -68,7 +68,7 @@ const nameOf = ({ name, targetUrl }: Subscription): string => (name ?? targetUrl
 const ORDERS: Readonly<Record<string, (one: Subscription) => string | number | undefined>> = {
   name: nameOf,
   state: rankOf,
-  delivery: ({ activity }) => activity?.lastDeliveryAt,
+  lastSuccess: ({ activity }) => activity?.lastSuccessAt,
   success: ({ activity: { succeeded, failed } = { succeeded: 0, failed: 0 } }) =>
     succeeded + failed === 0 ? undefined : succeeded / (succeeded + failed),
 };

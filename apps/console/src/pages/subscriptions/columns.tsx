@@ -5,6 +5,7 @@ import type { Column } from '../../components/table.js';
 import { RelativeTime } from '../../components/time.js';
 import { UrlText, withoutHttps } from '../../components/url-text.js';
 import { useConditions } from '../../states/use-conditions.js';
+import { rateTone } from '../overview/outcomes.js';
 import { rateOf } from './chosen.js';
 import type { Subscription } from './subscriptions.queries.js';
 
@@ -54,15 +55,15 @@ const APPLICATION: Column<Subscription> = {
 };
 
 const LAST: Column<Subscription> = {
-  name: 'Last delivery',
+  name: 'Last success',
   width: '112px',
-  sortsBy: '-delivery',
-  cell: ({ activity: { lastDeliveryAt } = {} }) => (
+  sortsBy: '-lastSuccess',
+  cell: ({ activity: { lastSuccessAt } = {} }) => (
     <span className="line muted">
-      {lastDeliveryAt === undefined ? (
-        <span title="None in the last seven days">–</span>
+      {lastSuccessAt === undefined ? (
+        <span title="No notification has succeeded yet">–</span>
       ) : (
-        <RelativeTime at={lastDeliveryAt} />
+        <RelativeTime at={lastSuccessAt} />
       )}
     </span>
   ),
@@ -117,5 +118,12 @@ function Rate({ subscription }: { subscription: Subscription }) {
   }
   const { succeeded, failed } = subscription.activity;
   const [part, all] = [succeeded, succeeded + failed].map((count) => count.toLocaleString('en'));
-  return <span title={`${part} of ${all} attempts succeeded in the last 24 hours`}>{rate}</span>;
+  return (
+    <span
+      className={`toned ${rateTone(succeeded, failed)}`}
+      title={`${part} of ${all} attempts succeeded in the last 24 hours`}
+    >
+      {rate}
+    </span>
+  );
 }
