@@ -469,11 +469,11 @@ describe('the list of deliveries', () => {
       .check();
     expect(await all.isChecked()).toBe(false);
     await all.check();
-    await page.getByRole('button', { name: 'Send 2 selected now' }).waitFor();
+    await page.getByRole('button', { name: 'Send 2 selected again' }).waitFor();
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
     await page.waitForURL(/deliveries$/);
     await page.getByText('That is all: 2 deliveries.').waitFor();
-    expect(await page.getByRole('button', { name: /selected now$/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /selected (now|again)$/ }).count()).toBe(0);
     expect(await page.locator('input:checked').count()).toBe(0);
   });
 
@@ -491,9 +491,9 @@ describe('the list of deliveries', () => {
     const page = await installation.openAs(customer, 'deliveries');
     await page.getByText('cdrCreated · call').first().waitFor();
     await page.getByLabel('Select all shown').check();
-    await page.getByRole('button', { name: 'Send 2 selected now' }).click();
-    await page.getByText('Sending 1 delivery now.').waitFor();
-    // The 410 switched the other delivery's subscription off.
+    await page.getByRole('button', { name: 'Send 2 selected again' }).click();
+    await page.getByText('Sending 1 delivery again.').waitFor();
+    // The 410 disabled the other delivery's subscription.
     await page.locator('.toasts .bad').waitFor();
     await installation.receiver.until(
       (received) => received.filter((one) => one.id === id).length === before + 1,

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => installation.closePages());
 
-it('shows the outcome of a delivery, updates it live, and redelivers it', async () => {
+it('shows the outcome of a delivery, updates it live, and sends it again', async () => {
   installation.receiver.answering = (_, response) => response.writeHead(500).end('out of order');
   const webhook = await installation.aSubscription(customer);
   await installation.report(customer);
@@ -38,7 +38,7 @@ it('shows the outcome of a delivery, updates it live, and redelivers it', async 
   await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: false });
   await verdict.getByText('the subscription was disabled').waitFor();
   await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: true });
-  await page.getByRole('button', { name: 'Redeliver' }).click();
+  await page.getByRole('button', { name: 'Send again' }).click();
   await verdict.getByText('Your server accepted this notification with 200').waitFor();
   const attempt = /^Attempt 2 \d\d:\d\d:\d\d 200 127\.0\.0\.1 \d+ ms$/;
   await page.getByRole('button', { name: attempt }).waitFor();
@@ -106,7 +106,7 @@ it('cancels a waiting delivery', async () => {
   await dialog.getByRole('button', { name: 'Cancel delivery' }).click();
   await page.locator('.heading .pill', { hasText: 'cancelled' }).waitFor();
   await dialog.waitFor({ state: 'detached' });
-  expect(await page.getByRole('button', { name: 'Redeliver' }).isDisabled()).toBe(false);
+  expect(await page.getByRole('button', { name: 'Send again' }).isDisabled()).toBe(false);
   const cancelled = await customer.client.get(`/v1/deliveries/${id}`);
   expect(cancelled.json()).toMatchObject({ state: 'cancelled', reason: 'requested' });
 });
@@ -172,20 +172,22 @@ it('sends a waiting delivery although the circuit is open, and tells until when 
   const page = await installation.openAs(customer, `deliveries/${id}`);
   const verdict = page.getByRole('region', { name: 'Outcome' });
   await page.locator('.heading .pill', { hasText: 'held' }).waitFor();
+  await verdict.getByText('“Send now” tries it at once, in spite of that').waitFor();
   // Its own next attempt is later than the end of the circuit.
   await verdict.getByText(/Next try in ([2-9]\d minutes|1 hour), at/).waitFor();
   await page.getByRole('button', { name: 'Send now' }).click();
   await page.getByText('Sending 1 delivery now.').waitFor();
   await page.getByText('Attempt 2', { exact: true }).waitFor();
   await customer.client.post(`/v1/deliveries/${id}/cancel`);
-  await page.getByRole('button', { name: 'Redeliver' }).click();
+  await page.getByRole('button', { name: 'Send again' }).click();
   await page
-    .getByText(/^Sending 1 delivery after .*\d, because .* a successful test closes it\.$/)
+    .getByText(/^Sending 1 delivery again after .*\d, because .* a successful test closes it\.$/)
     .waitFor();
   await customer.client.post(`/v1/deliveries/${id}/cancel`);
   await customer.client.post(`/v1/webhooks/${webhookId}/pause`);
-  await page.getByRole('button', { name: 'Redeliver' }).click();
-  await page.getByText('Sending 1 delivery when the subscription is resumed.').waitFor();
+  await verdict.getByText('Sent again, it waits until you resume the subscription.').waitFor();
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await page.getByText('Sending 1 delivery again when the subscription is resumed.').waitFor();
   await verdict.getByText('The subscription is paused.').waitFor();
   await verdict.getByRole('link', { name: 'Open its subscription' }).click();
   await page.waitForURL(`**/subscriptions/${webhookId}`);

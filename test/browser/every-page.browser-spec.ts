@@ -208,7 +208,7 @@ async function openPalette(page: Page): Promise<void> {
 }
 
 async function openSending(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Send all that match' }).click();
+  await page.getByRole('button', { name: 'Send undelivered' }).click();
   await page.getByText('1 delivery would be sent.').waitFor();
 }
 

@@ -80,14 +80,14 @@ it("links a failing target to its account's deliveries, which are read-only", as
   await page.getByText('cdrCreated · call').waitFor();
   expect(page.url()).toContain(`/console/deliveries?accountId=${customer.id}&webhookId=`);
   await page.getByText('read-only', { exact: true }).waitFor();
-  expect(await page.getByRole('button', { name: /^Send all/ }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /^Send/ }).count()).toBe(0);
   expect(await page.getByRole('checkbox').count()).toBe(0);
   await page.getByText('cdrCreated · call').click();
   await page.getByText(`${customer.username} · read-only`).waitFor();
   await page.getByText('out of order').waitFor();
   await page.getByRole('tab', { name: 'Body' }).click();
   await page.getByText('The subscription belongs to another account').waitFor();
-  expect(await page.getByRole('button', { name: 'Redeliver' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Send again' }).count()).toBe(0);
   await page.getByRole('link', { name: customer.username }).click();
   await page.getByRole('heading', { name: customer.username }).waitFor();
 });

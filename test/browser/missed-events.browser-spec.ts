@@ -39,9 +39,9 @@ describe('what a subscription has missed', () => {
     await page.getByText('That is all: 2 events.').waitFor();
     expect(await page.getByLabel('Missed by', { exact: true }).inputValue()).toBe(id);
 
-    await page.getByRole('button', { name: 'Send all that it missed' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Send all that it missed' });
-    await dialog.getByText('2 events would be sent.').waitFor();
+    await page.getByRole('button', { name: 'Send missed events' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send missed events' });
+    await dialog.getByText('2 events: all 2 go now.').waitFor();
     await dialog.getByText('Late').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Send 2 events' }).click();
@@ -64,34 +64,34 @@ describe('what a subscription has missed', () => {
     await page.getByText('choose it under “Missed by”').waitFor();
     await page.getByLabel('Missed by', { exact: true }).selectOption({ label: 'Texts' });
     await page.getByText('Nothing matches').waitFor();
-    const reason = page.getByText('to send all that it missed.');
+    const reason = page.getByText('to send missed events.');
     expect(await reason.innerText()).toBe(
-      'Remove the filters “About” and “Told to” to send all that it missed.',
+      'Remove the filters “About” and “Told to” to send missed events.',
     );
-    const send = page.getByRole('button', { name: 'Send all that it missed' });
+    const send = page.getByRole('button', { name: 'Send missed events' });
     expect(await send.isDisabled()).toBe(true);
     expect(await accessibilityFaultsOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Remove the filter About' }).click();
     await page.getByRole('button', { name: 'Remove the filter Told to' }).click();
     await send.click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('1 event would be sent.').waitFor();
+    await dialog.getByText('1 event: 1 goes now.').waitFor();
     await dialog.getByLabel('Accepted since').fill(localInput(new Date(Date.now() + 60_000)));
     await dialog.getByText('must be in the past').waitFor();
   });
 
-  it('cannot be sent while the subscription is off, which the dialog tells beforehand', async () => {
+  it('cannot be sent while the subscription is disabled, which the dialog tells beforehand', async () => {
     await installation.report(customer);
     const id = await installation.aSubscription(customer, { enabled: false });
     const page = await installation.openAs(customer, `events?missedBy=${id}`);
-    await page.getByRole('button', { name: 'Send all that it missed' }).click();
+    await page.getByRole('button', { name: 'Send missed events' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('Nothing can be sent, because the subscription is off').waitFor();
+    await dialog.getByText('Nothing can be sent, because the subscription is disabled').waitFor();
     expect(await dialog.getByRole('alert').count()).toBe(0);
     expect(await dialog.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
     expect(await accessibilityFaultsOf(page)).toEqual([]);
-    await dialog.getByRole('link', { name: 'switch it on first' }).click();
-    await page.getByRole('button', { name: 'Switch on' }).waitFor();
+    await dialog.getByRole('link', { name: 'Enable it first' }).click();
+    await page.getByRole('button', { name: 'Enable' }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/console/subscriptions/${id}`);
   });
 
@@ -126,10 +126,10 @@ describe('after a subscription is created', () => {
     const page = await create('event=smsdlr');
     await page.getByText('2 earlier events match it.').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
-    await page.getByRole('link', { name: 'look at them and send them' }).click();
+    await page.getByRole('link', { name: 'See them, or send them now' }).click();
     await page.getByText('That is all: 2 events.').waitFor();
-    await page.getByRole('button', { name: 'Send all that it missed' }).click();
-    await page.getByRole('dialog').getByText('2 events would be sent.').waitFor();
+    await page.getByRole('button', { name: 'Send missed events' }).click();
+    await page.getByRole('dialog').getByText('2 events: all 2 go now.').waitFor();
   });
 
   it('counts one page of them, and only those that it covers', async () => {

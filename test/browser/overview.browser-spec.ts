@@ -66,6 +66,11 @@ it('enables a subscription that the service disabled, and sends its notification
   await row.getByText('410', { exact: true }).waitFor();
   installation.receiver.answering = (_, response) => response.end();
   await row.getByRole('button', { name: 'Enable' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Enable this subscription' });
+  await dialog.getByLabel('Send 1 failed or cancelled delivery again').waitFor();
+  await dialog.getByRole('button', { name: 'Enable' }).click();
+  await dialog.getByText('1 of 1 started').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
   await row.getByText('losing').waitFor();
   const shown = await customer.client.get(`/v1/webhooks/${webhook}`);
   expect(shown.json()).toMatchObject({ enabled: true });
@@ -246,10 +251,10 @@ it('shows live what starts to fail, since when, and when it works again', async 
   await expect.poll(() => count.count()).toBe(0);
   await page.getByText('2 deliveries wait for a retry.').waitFor();
   await page.getByRole('link', { name: 'See them, or send them now' }).click();
-  await page.getByRole('button', { name: 'Send all that match' }).click();
+  await page.getByRole('button', { name: 'Send now' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByRole('button', { name: 'Send 2 deliveries' }).click();
-  await dialog.getByText('2 of 2 queued').waitFor();
+  await dialog.getByRole('button', { name: 'Send 2 deliveries now' }).click();
+  await dialog.getByText('2 of 2 started').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.goBack();
   await page.getByText('for a retry.').waitFor({ state: 'detached' });

@@ -27,9 +27,9 @@ async function aSubscriptionWithFailures(count: number): Promise<string> {
   return webhook;
 }
 
-async function openDialog(page: Page) {
-  await page.getByRole('button', { name: /^Send (all that match|[\d,]+) …$/ }).click();
-  return page.getByRole('dialog', { name: 'Send all that match' });
+async function openDialog(page: Page, name = 'Send undelivered') {
+  await page.getByRole('button', { name: /^Send (undelivered|again|now|[\d,]+ again) …$/ }).click();
+  return page.getByRole('dialog', { name });
 }
 
 it('counts the matching deliveries, sends them once, and shows the progress', async () => {
@@ -40,8 +40,8 @@ it('counts the matching deliveries, sends them once, and shows the progress', as
   const page = await installation.openAs(customer, 'deliveries?event=cdrCreated&status=5xx');
   const before = installation.receiver.received.length;
   const dialog = await openDialog(page);
-  await dialog.getByText('3 deliveries would be sent.').waitFor();
-  await dialog.getByText('waiting, failed or cancelled, because no state is chosen').waitFor();
+  await dialog.getByText('3 deliveries: all 3 go now.').waitFor();
+  await dialog.getByText('All undelivered').waitFor();
   await dialog.getByText('5xx').waitFor();
 
   // The answer is lost, and the request is repeated.
@@ -56,8 +56,8 @@ it('counts the matching deliveries, sends them once, and shows the progress', as
   await dialog.getByRole('button', { name: 'Send 3 deliveries' }).click();
   await dialog.getByText('nothing is sent twice').waitFor();
   await dialog.getByRole('button', { name: 'Send 3 deliveries' }).click();
-  await dialog.getByText('3 of 3 queued').waitFor();
-  await dialog.getByText('It is complete. Each is sent as soon as its subscription').waitFor();
+  await dialog.getByText('3 of 3 started').waitFor();
+  await dialog.getByText(/It is complete\. (All are finished|.* goe?s? now)/).waitFor();
   expect(await dialog.getByText('It continues').count()).toBe(0);
   await installation.receiver.until((received) => received.length >= before + 3);
   const replays = 'SELECT 1 FROM replays WHERE account_id = $1';
@@ -66,18 +66,18 @@ it('counts the matching deliveries, sends them once, and shows the progress', as
   await page.keyboard.press('Escape');
   expect(await dialog.count()).toBe(0);
   const progress = page.getByRole('list', { name: 'Sent together' });
-  await progress.getByText('3 of 3 queued').waitFor();
+  await progress.getByText('3 of 3 started').waitFor();
   await progress.getByRole('button', { name: 'Dismiss' }).click();
   expect(await progress.count()).toBe(0);
 });
 
-it('tells how many it leaves out because their subscription is off', async () => {
+it('tells how many it leaves out because their subscription is disabled', async () => {
   const webhook = await aSubscriptionWithFailures(1);
   const page = await installation.openAs(customer, 'deliveries');
   await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: false });
   const dialog = await openDialog(page);
-  await dialog.getByText('There is nothing to send. 1 delivery more would match').waitFor();
-  await dialog.getByRole('link', { name: 'switch them on first' }).click();
+  await dialog.getByText('There is nothing to send. 1 delivery is left out').waitFor();
+  await dialog.getByRole('link', { name: 'See disabled subscriptions' }).click();
   await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
   expect(await dialog.count()).toBe(0);
 });
@@ -86,15 +86,15 @@ it('continues after closing the dialog, and reloading or leaving the page, until
   const webhook = await aSubscriptionWithFailures(1);
   await customer.client.post(`/v1/webhooks/${webhook}/pause`);
   const page = await installation.openAs(customer, 'deliveries');
-  const button = page.getByRole('button', { name: /^Send all that match/ });
+  const button = page.getByRole('button', { name: /^Send undelivered/ });
   expect(await button.getAttribute('class')).not.toBe('primary');
   await page.getByLabel('State', { exact: true }).selectOption('exhausted');
-  await page.locator('.primary', { hasText: 'Send 1 …' }).waitFor();
-  const dialog = await openDialog(page);
+  await page.locator('.primary', { hasText: 'Send 1 again …' }).waitFor();
+  const dialog = await openDialog(page, 'Send again');
   const outlook = 'none goes now, 1 waits for a paused subscription.';
-  await dialog.getByText(`1 delivery would be sent: ${outlook}`).waitFor();
+  await dialog.getByText(`1 delivery: ${outlook}`).waitFor();
   await dialog.getByRole('button', { name: 'Send 1 delivery' }).click();
-  await dialog.getByText('0 of 1 queued').waitFor();
+  await dialog.getByText('0 of 1 started').waitFor();
   await dialog.getByText('It continues when you close this dialog.').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.reload();
@@ -130,9 +130,10 @@ it('sends deliveries that wait for their next attempt, and keeps their schedule'
   await installation.report(customer);
   const { id, nextAttemptAt } = await installation.delivery(customer, 'pending');
   const page = await installation.openAs(customer, 'deliveries?state=pending');
-  const dialog = await openDialog(page);
-  await dialog.getByRole('button', { name: 'Send 1 delivery' }).click();
-  await dialog.getByText('1 of 1 queued').waitFor();
+  const dialog = await openDialog(page, 'Send now');
+  await dialog.getByText('1 delivery: 1 goes now.').waitFor();
+  await dialog.getByRole('button', { name: 'Send 1 delivery now' }).click();
+  await dialog.getByText('1 of 1 started').waitFor();
   await receiver.until((received) => received.filter((one) => one.id === id).length === 2);
   const attempts = async () => (await installation.delivery(customer, 'pending')).attempts;
   await expect.poll(attempts, { timeout: 20_000 }).toBe(2);
@@ -145,9 +146,9 @@ it('shows the progress of a running replay', async () => {
   const page = await installation.openAs(customer, `deliveries?webhookId=${webhook}`);
   const dialog = await openDialog(page);
   await dialog.getByRole('button', { name: 'Send 1 delivery' }).click();
-  await dialog.getByText('0 of 1 queued').waitFor();
+  await dialog.getByText('0 of 1 started').waitFor();
   await customer.client.post(`/v1/webhooks/${webhook}/resume`);
-  await dialog.getByText('1 of 1 queued').waitFor();
+  await dialog.getByText('1 of 1 started').waitFor();
 });
 
 it('tells what cannot be sent again, and why', async () => {

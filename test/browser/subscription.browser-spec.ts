@@ -7,7 +7,12 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { freePort } from '#tools/net';
-import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
+import {
+  accessibilityFaultsOf,
+  ConsoleInstallation,
+  type Customer,
+  overflowOf,
+} from '../support/console.js';
 
 let installation: ConsoleInstallation;
 let customer: Customer;
@@ -50,16 +55,16 @@ describe('the actions on a subscription', () => {
     await page.getByText('Your server accepted this notification').waitFor();
   });
 
-  it('is switched off and on, and deleted', async () => {
+  it('is disabled and enabled, and deleted', async () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'More actions' }).click();
-    await page.getByRole('menuitem', { name: 'Switch off' }).click();
+    await page.getByRole('menuitem', { name: 'Disable' }).click();
     await dialog.getByText('To keep them, pause it instead.').waitFor();
-    await dialog.getByRole('button', { name: 'Switch off' }).click();
+    await dialog.getByRole('button', { name: 'Disable' }).click();
     await page.getByText('The subscription is disabled.').waitFor();
     expect(await page.getByRole('button', { name: 'Send test' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Switch on' }).click();
+    await page.getByRole('button', { name: 'Enable' }).click();
     await isShownAs(page, 'untested');
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
@@ -150,7 +155,7 @@ describe('the filter of a subscription', () => {
     await page.goto(`${installation.api.url}/console/events/${newest!.id}`);
     await page.getByText('Excluded by its filter').waitFor();
     await page.getByText('does not meet the filter').waitFor();
-    expect(await page.getByRole('button', { name: 'Send it this event' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Send now' }).count()).toBe(0);
   });
 
   it('can be tried once the subscription exists', async () => {
@@ -287,7 +292,7 @@ describe('the health of a subscription', () => {
     expect(page.url()).toMatch(new RegExp(`deliveries\\?webhookId=${webhook}$`));
   });
 
-  it('tells why the service switched it off, and switches on and redelivers in one step', async () => {
+  it('tells why the service disabled it, and sends what it lost when it is enabled', async () => {
     installation.receiver.answering = (_, response) => response.writeHead(500).end();
     await installation.report(customer);
     const { id } = await installation.delivery(customer, 'pending');
@@ -296,34 +301,43 @@ describe('the health of a subscription', () => {
     await installation.report(customer);
     await page.getByText('Your server answered 410 Gone').waitFor();
     await page.locator('.heading .pill.neutral', { hasText: 'disabled' }).waitFor();
-    await page.getByRole('button', { name: 'Switch on', exact: true }).waitFor();
     installation.receiver.answering = (_, response) => response.end();
     await installation.report(customer);
-    const missed = page.getByText('1 event came while it was off.');
-    expect(await missed.count()).toBe(0);
-    const step = 'Enable, and send again what failed';
-    await page.getByRole('button', { name: step }).click();
-    await page.getByText('what failed is sent again').waitFor();
+    // Only one, beside the reason.
+    const enable = page.getByRole('button', { name: 'Enable' });
+    expect(await enable.count()).toBe(1);
+    await enable.click();
+    const dialog = page.getByRole('dialog', { name: 'Enable this subscription' });
+    await dialog.getByLabel('Send 2 failed or cancelled deliveries again').waitFor();
+    await dialog.getByLabel('Send 1 event now that came while it was disabled').waitFor();
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Enable' }).click();
+    await dialog.getByText('2 of 2 started').waitFor();
+    await dialog.getByText('1 of 1 started').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
     await isShownAs(page, 'losing');
     const sent = async () => (await customer.client.get(`/v1/deliveries/${id}`)).json();
     await expect.poll(sent, { timeout: 20_000 }).toMatchObject({ state: 'succeeded' });
-    await missed.waitFor();
-    await page.getByRole('link', { name: 'Look at it and send it' }).click();
-    await page.getByRole('button', { name: 'Send all that it missed' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Send 1 event' }).click();
-    await dialog.getByText('It is complete.').waitFor();
+    expect(await page.getByText('came while it was disabled').count()).toBe(0);
   });
 
-  it('offers what it missed after 410, however it is switched on', async () => {
+  it('goes on offering what it missed after 410, if that is not sent at once', async () => {
     installation.receiver.answering = (_, response) => response.writeHead(410).end();
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     await installation.report(customer);
     await page.getByText('Your server answered 410 Gone').waitFor();
     await installation.report(customer);
     await installation.report(customer);
-    await page.getByRole('button', { name: 'Switch on', exact: true }).click();
-    await page.getByText('2 events came while it was off.').waitFor();
+    await page.getByRole('button', { name: 'Enable' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Enable this subscription' });
+    for (const box of await dialog.getByRole('checkbox').all()) await box.uncheck();
+    await dialog.getByRole('button', { name: 'Enable' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('2 events came while it was disabled.').waitFor();
+    await page.getByRole('link', { name: 'See them, or send them now' }).click();
+    await page.getByRole('button', { name: 'Send missed events' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send 2 events now' }).click();
+    await page.getByRole('dialog').getByText('2 of 2 started').waitFor();
   });
 });
 

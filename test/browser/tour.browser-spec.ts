@@ -106,11 +106,11 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await goTo(page, 'Deliveries');
   await page.getByLabel('State', { exact: true }).selectOption('exhausted');
   await expect.poll(() => states(page)).toEqual(gone);
-  await page.getByRole('button', { name: /^Send (all that match|[\d,]+) …$/ }).click();
-  const dialog = page.getByRole('dialog', { name: 'Send all that match' });
-  await dialog.getByText('5 deliveries would be sent.').waitFor();
-  await dialog.getByRole('button', { name: 'Send 5 deliveries' }).click();
-  await dialog.getByText('5 of 5 queued').waitFor();
+  await page.getByRole('button', { name: /^Send (again|[\d,]+ again) …$/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Send again' });
+  await dialog.getByText('5 deliveries: all 5 go now.').waitFor();
+  await dialog.getByRole('button', { name: 'Send 5 deliveries again' }).click();
+  await dialog.getByText('5 of 5 started').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByLabel('State', { exact: true }).selectOption('');
   await expect

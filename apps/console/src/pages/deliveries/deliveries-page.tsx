@@ -23,6 +23,7 @@ import { Panel } from './panel.js';
 import { SendMatching, StartedReplays } from './send-matching.js';
 import { useSendNow } from './send-now.queries.js';
 import { canBeSent, STATE_WORDS } from '../../states/delivery-state.js';
+import { selectedText } from '../../states/sending.js';
 
 const RESULTS = {
   failed: 'any failure',
@@ -98,13 +99,12 @@ export default function DeliveriesPage() {
   const stepTo = (row: Delivery | undefined) => at >= 0 && row && (() => open(row.id));
   const sendable = rows.filter(canBeSent);
   const chosen = rows.filter(({ id }) => selection.keys.has(id));
+  const sendChosenText = selectedText(chosen.map(({ state }) => state));
   function sendChosen(): void {
     send.mutate(chosen, { onSuccess: () => selection.select([]) });
   }
   useCommands(
-    chosen.length === 0
-      ? []
-      : [{ name: 'Send the selected now', group: 'Actions', run: sendChosen }],
+    chosen.length === 0 ? [] : [{ name: sendChosenText, group: 'Actions', run: sendChosen }],
   );
 
   if (!hasRoomBeside && openId !== undefined)
@@ -160,7 +160,7 @@ export default function DeliveriesPage() {
         )}
         {chosen.length > 0 && (
           <button type="button" disabled={send.isPending} onClick={sendChosen}>
-            Send {chosen.length} selected now
+            {sendChosenText}
           </button>
         )}
       </FilteredList>

@@ -1,10 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent } from 'react';
-import { outlookText } from '#libs/client';
 import { RefusedError, type Schemas } from '../../app/api.js';
 import { Problem } from '../../app/problem.js';
 import { Notice, type Tone } from '../../components/notice.js';
 import { LocalTime } from '../../components/time.js';
+import { progressText } from '../../states/sending.js';
 import { replayQuery, useCancelReplay } from './send-matching.queries.js';
 
 type Replay = Schemas['Replay'];
@@ -17,7 +17,7 @@ const TONES: Record<Replay['state'], Tone> = {
 
 /**
  * The progress of a replay, which can be cancelled while it runs. Afterwards it can be dismissed, and leaving the page
- * dismisses it, too. It counts deliveries that are due: they may still wait for their subscription.
+ * dismisses it, too. It counts as the dry run did.
  */
 export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () => void }) {
   const { data, error } = useQuery(replayQuery(id));
@@ -39,18 +39,19 @@ export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () =
           <p>
             {data ? (
               <>
-                Started at <LocalTime at={data.createdAt} />: {data.replayed} of {data.total} queued
+                Started at <LocalTime at={data.createdAt} />: {data.replayed} of {data.total}{' '}
+                started
               </>
             ) : (
               'Sending'
             )}
           </p>
           <progress
-            aria-label="Queued"
+            aria-label="Started"
             value={data ? data.replayed : 0}
             max={Math.max(data?.total ?? 1, 1)}
           />
-          <p role="status">{data && sentencesOf(data)}</p>
+          <p role="status">{data && progressText(data)}</p>
           <Problem error={cancel.error ?? error} />
         </div>
         {isRunning && (
@@ -66,19 +67,4 @@ export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () =
       </div>
     </Notice>
   );
-}
-
-function sentencesOf(replay: Replay): string {
-  const outlook = outlookText(replay);
-  return [sentenceOfState(replay), ...(outlook ? [`${capitalized(outlook)}.`] : [])].join(' ');
-}
-
-const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-function sentenceOfState({ state, replayed, total }: Replay): string {
-  if (state === 'running') return 'It is running.';
-  if (state === 'cancelled') return 'It was cancelled. What was already queued is still sent.';
-  return replayed < total
-    ? 'It is complete. The others could not be queued, for example because their subscription was switched off.'
-    : 'It is complete. Each is sent as soon as its subscription allows.';
 }

@@ -1,6 +1,5 @@
 import { skipToken, useMutation, useQuery } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
-import { outlookText } from '#libs/client';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { faultsOf, RefusedError } from '../../app/api.js';
 import { useUser } from '../../app/session.js';
@@ -9,7 +8,16 @@ import { Field } from '../../components/field.js';
 import type { Filter } from '../../components/filter-bar.js';
 import { localInputOf, timeOfInput } from '../../components/filter-values.js';
 import { LocalTime } from '../../components/time.js';
+import {
+  dryRunText,
+  leftOutText,
+  SEND_LABELS,
+  SEND_NOTES,
+  sendsOf,
+  sendText,
+} from '../../states/sending.js';
 import { ReplayProgress } from './replay-progress.js';
+import { useKeys } from './request-keys.js';
 import {
   countQuery,
   DAY_MS,
@@ -22,8 +30,6 @@ import { remember } from './started-replays.js';
 
 /** What to send. */
 export interface Sending {
-  /** The title. */
-  label: string;
   /** All filters of the list, for their labels. */
   filters: readonly Filter[];
   /** The filters that are set: see {@link Selected}. */
@@ -36,15 +42,17 @@ const MISSED_MS = 30 * DAY_MS;
 /** Shows what would be sent, then the progress. Loaded when it opens. */
 export default function SendDialog(props: Sending & { onClose: () => void }) {
   return (
-    <Dialog label={props.label} onClose={props.onClose}>
+    <Dialog label={SEND_LABELS[sendsOf(props.values)]} onClose={props.onClose}>
       <Content {...props} />
     </Dialog>
   );
 }
 
-function Content({ label, filters, values, onClose }: Sending & { onClose: () => void }) {
+function Content({ filters, values, onClose }: Sending & { onClose: () => void }) {
   const { userId } = useUser();
-  const isMissed = values['missedBy'] !== undefined;
+  const sends = sendsOf(values);
+  const label = SEND_LABELS[sends];
+  const isMissed = sends === 'missed';
   const [sinceInput, setSinceInput] = useState(() =>
     localInputOf(new Date(Date.now() - (isMissed ? MISSED_MS : DAY_MS)).toISOString()),
   );
@@ -64,17 +72,14 @@ function Content({ label, filters, values, onClose }: Sending & { onClose: () =>
   const isOff = error instanceof RefusedError && error.problem?.code === 'subscription_inactive';
   const faults = faultsOf(error);
   const labelOf = (name: string) => filters.find((one) => one.name === name)?.label ?? name;
-  const textOf = isMissed ? eventsText : deliveriesText;
-  const all = textOf(count.data?.deliveries ?? 0);
-  const outlook = count.data && outlookText(count.data);
   return (
     <>
       <h2 className="title">{label}</h2>
       <dl className="replay-filters">
-        {!isMissed && !values['state'] && (
+        {sends === 'undelivered' && (
           <div>
             <dt>State</dt>
-            <dd>waiting, failed or cancelled, because no state is chosen</dd>
+            <dd>All undelivered</dd>
           </div>
         )}
         {filters.map(
@@ -106,24 +111,18 @@ function Content({ label, filters, values, onClose }: Sending & { onClose: () =>
         </Field>
       )}
       <p className="match-count" role="status">
-        {count.isLoading
-          ? 'Counting …'
-          : count.data &&
-            (count.data.deliveries === 0
-              ? 'There is nothing to send.'
-              : `${all} would be sent${outlook ? `: ${outlook}` : ''}.`)}
+        {count.isLoading ? 'Counting …' : count.data && dryRunText(count.data, sends)}
         {canCount && !!count.data?.leftOut && (
           <>
             {' '}
-            {textOf(count.data.leftOut)} more would match, but{' '}
-            {count.data.leftOut === 1 ? 'its subscription is' : 'their subscriptions are'} off:{' '}
-            <Link href="/subscriptions?enabled=false">switch them on first</Link>.
+            {leftOutText(count.data.leftOut, sends)}{' '}
+            <Link href="/subscriptions?state=disabled">See disabled subscriptions</Link>
           </>
         )}
         {isOff && (
           <>
-            Nothing can be sent, because the subscription is off:{' '}
-            <Link href={`/subscriptions/${values['missedBy']}`}>switch it on first</Link>.
+            Nothing can be sent, because the subscription is disabled.{' '}
+            <Link href={`/subscriptions/${values['missedBy']}`}>Enable it first</Link>
           </>
         )}
       </p>
@@ -137,11 +136,7 @@ function Content({ label, filters, values, onClose }: Sending & { onClose: () =>
           {Object.keys(faults).length === 0 && <p>{startSentence(error)}</p>}
         </div>
       )}
-      <p className="quiet">
-        {isMissed
-          ? 'The subscription gets each event that it is for now and has no delivery of.'
-          : 'Tests are left out. Each delivery keeps its id, so your server may get an id that it has handled before. What waits for its next attempt keeps its schedule, and a pause or an open circuit still holds it back.'}
-      </p>
+      <p className="quiet">{SEND_NOTES[sends]}</p>
       <div className="tools">
         <button
           type="button"
@@ -149,7 +144,7 @@ function Content({ label, filters, values, onClose }: Sending & { onClose: () =>
           disabled={!canCount || !count.data?.deliveries || start.isPending}
           onClick={() => start.mutate()}
         >
-          Send{!!count.data?.deliveries && canCount && ` ${all}`}
+          {canCount && count.data?.deliveries ? sendText(count.data.deliveries, sends) : 'Send'}
         </button>
         <button type="button" onClick={onClose}>
           Cancel
@@ -179,29 +174,7 @@ function Started({ id, label, onClose }: { id: string; label: string; onClose: (
   );
 }
 
-const deliveriesText = (count: number): string =>
-  count === 1 ? '1 delivery' : `${count.toLocaleString('en')} deliveries`;
-
-const eventsText = (count: number): string =>
-  count === 1 ? '1 event' : `${count.toLocaleString('en')} events`;
-
 function Value({ filter: { kind, names = {} }, text }: { filter: Filter; text: string }) {
   const isTime = kind === 'time' && !Number.isNaN(Date.parse(text));
   return isTime ? <LocalTime at={text} /> : <bdi>{names[text] ?? text}</bdi>;
-}
-
-/** One key for each selection, so that repeating a request after a lost answer starts nothing twice. */
-function useKeys(): (selected: Selected) => string {
-  const keys = useRef(new Map<string, string>());
-  return (selected) => {
-    const request = JSON.stringify(selected);
-    const key = keys.current.get(request) ?? newKey();
-    keys.current.set(request, key);
-    return key;
-  };
-}
-
-/** `randomUUID` exists only on pages loaded over TLS. */
-function newKey(): string {
-  return [...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(36)).join('-');
 }

@@ -15,16 +15,21 @@ const POLL_MS = 2_000;
 
 export const DAY_MS = 86_400_000;
 
-/** How many would be sent, and how many would be left out. */
+/** What would be sent, how much of it goes now, and how many would be left out. */
 export const countQuery = (selected: Selected) =>
   queryOptions({
     queryKey: ['send', 'count', selected],
     gcTime: 0,
-    queryFn: async ({ signal }) => {
-      const answer = await answerOf(post(selected, { dryRun: true }, { signal }));
-      return answer as Schemas['ReplayCount'];
-    },
+    queryFn: ({ signal }) => countOf(selected, signal),
   });
+
+export async function countOf(
+  selected: Selected,
+  signal: AbortSignal,
+): Promise<Schemas['ReplayCount']> {
+  const answer = await answerOf(post(selected, { dryRun: true }, { signal }));
+  return answer as Schemas['ReplayCount'];
+}
 
 function post(
   { missedBy: id, ...selected }: Selected,

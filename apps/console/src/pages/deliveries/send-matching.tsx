@@ -4,6 +4,7 @@ import { RotateCw } from 'lucide-react';
 import { lazy, Suspense, useId, useState } from 'react';
 import { useCommands } from '../../app/palette.js';
 import { useUser } from '../../app/session.js';
+import { SEND_LABELS, sendsOf, shortSendText } from '../../states/sending.js';
 import { ReplayProgress } from './replay-progress.js';
 import type { Sending } from './send-dialog.js';
 import { countQuery, DAY_MS } from './send-matching.queries.js';
@@ -17,7 +18,7 @@ const OF_MISSED = ['missedBy', 'since', 'until'];
 const SEARCHES = ['contains', 'producerId'];
 
 /** The labels of the chosen filters that would not hold for what is sent. */
-function obstaclesOf({ filters, values }: Omit<Sending, 'label'>): string[] {
+function obstaclesOf({ filters, values }: Sending): string[] {
   const isObstacle = (name: string) =>
     values['missedBy'] === undefined ? SEARCHES.includes(name) : !OF_MISSED.includes(name);
   return filters.flatMap(({ name, label }) =>
@@ -28,19 +29,13 @@ function obstaclesOf({ filters, values }: Omit<Sending, 'label'>): string[] {
 const listed = new Intl.ListFormat('en');
 
 /** A button that sends all deliveries that match, or all events that a subscription has missed. */
-export function SendMatching({
-  label = 'Send all that match',
-  isSmall = false,
-  ...sending
-}: Omit<Sending, 'label'> & {
-  /** The button's text, and the title of the dialog. */
-  label?: string;
-  isSmall?: boolean;
-}) {
+export function SendMatching({ isSmall = false, ...sending }: Sending & { isSmall?: boolean }) {
   const { role } = useUser();
   const [isOpen, setIsOpen] = useState(false);
   const open = () => setIsOpen(true);
   const { values } = sending;
+  const sends = sendsOf(values);
+  const label = SEND_LABELS[sends];
   // The platform does not send on behalf of an account. Parked deliveries are blocked, and only each by itself is sent in
   // spite of that.
   const isShown = role === 'account' && values['state'] !== 'parked';
@@ -69,11 +64,11 @@ export function SendMatching({
         onClick={open}
       >
         {!isSmall && <RotateCw size={14} aria-hidden />}
-        {count > 0 ? `Send ${count.toLocaleString('en')}` : label} …
+        {count > 0 ? shortSendText(count, sends) : label} …
       </button>
       {isOpen && (
         <Suspense>
-          <SendDialog {...sending} label={label} onClose={() => setIsOpen(false)} />
+          <SendDialog {...sending} onClose={() => setIsOpen(false)} />
         </Suspense>
       )}
     </>

@@ -5,7 +5,7 @@ import { showToast } from '../../components/toast.js';
 import type { Delivery } from './deliveries.queries.js';
 import { isFinished } from '../../states/delivery-state.js';
 
-/** Sends deliveries now, one after the other, and reports the outcome. */
+/** Sends what has ended again, and what waits now, one after the other, and reports the outcome. */
 export function useSendNow() {
   const client = useQueryClient();
   return useMutation({
@@ -57,10 +57,10 @@ async function timesOf(deliveries: readonly Delivery[]): Promise<string[]> {
 async function timeOf(id: string): Promise<string> {
   const call = api.GET('/v1/deliveries/{id}', { params: { path: { id } } });
   const { state, nextAttemptAt } = await answerOf(call);
-  if (state !== 'parked') return 'now.';
-  if (nextAttemptAt === undefined) return 'when the subscription is resumed.';
+  if (state !== 'parked') return 'again.';
+  if (nextAttemptAt === undefined) return 'again when the subscription is resumed.';
   return (
-    `after ${localText(nextAttemptAt)}, because the subscription is on hold until then. ` +
+    `again after ${localText(nextAttemptAt)}, because its subscription waits until then. ` +
     'If its circuit is open, a successful test closes it.'
   );
 }

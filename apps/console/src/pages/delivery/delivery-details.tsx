@@ -27,6 +27,7 @@ import { rawMembers } from './raw-json.js';
 import { SignedBody } from './signed-body-section.js';
 import { signedBody } from './signed-body.js';
 import { forOperator, type Verdict, verdictOf } from '../../states/delivery-verdict.js';
+import { sendHint } from '../../states/sending.js';
 
 const AGAIN_MS = 5_000;
 
@@ -113,6 +114,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
     useNow((now) => JSON.stringify(verdictOf(delivery, attemptLog, of?.webhook, now))),
   ) as Verdict;
   const verdict = isOperator(role) ? forOperator(told) : told;
+  const hint = useNow((now) => (isOwn ? sendHint(delivery, of?.webhook, now) : undefined));
   const isNewer =
     attempts.length > 0 && (of?.webhook?.updatedAt ?? '') > (attempts.at(-1)?.at ?? '');
   return (
@@ -139,6 +141,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
               )}
             </p>
           )}
+          {hint !== undefined && <p>{hint}</p>}
           {delivery.test && state === 'succeeded' && (
             <p>
               The subscription is healthy again, if it was failing.{' '}
@@ -175,7 +178,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** Redelivers a delivery that has ended, or sends a waiting one now. Cancels one that has not ended. */
+/** Sends a delivery that has ended again, or a waiting one now. Cancels one that has not ended. */
 export function DeliveryActions({
   delivery,
   isOwn,
@@ -208,7 +211,7 @@ export function DeliveryActions({
     ...(canSend && !send.isPending
       ? [
           {
-            name: isEnded ? 'Redeliver this delivery' : 'Send this delivery now',
+            name: isEnded ? 'Send this delivery again' : 'Send this delivery now',
             group: 'Actions',
             run: sendIt,
           },
@@ -220,7 +223,7 @@ export function DeliveryActions({
   ]);
   const primary = canSend && (
     <button type="button" className="primary" disabled={send.isPending} onClick={sendIt}>
-      {isEnded ? 'Redeliver' : 'Send now'}
+      {isEnded ? 'Send again' : 'Send now'}
     </button>
   );
   return (

@@ -115,9 +115,7 @@ export default function EventsPage() {
             include={{ name: 'data', label: 'With the data of each event' }}
           />
           <Erase />
-          {isOwn && webhookId !== undefined && (
-            <SendMatching label="Send all that it missed" filters={all} values={filters} />
-          )}
+          {isOwn && webhookId !== undefined && <SendMatching filters={all} values={filters} />}
         </>
       }
     >

@@ -1,18 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { AnswerCode } from '../../components/answer-code.js';
 import { BUTTONS, Lines, number } from '../../components/lines.js';
 import { Pill } from '../../components/notice.js';
 import { ClockTime, Day, RelativeTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
+import { EnableDialog } from '../subscription/enable-dialog.js';
+import type { Disabled } from '../subscription/enable.queries.js';
 import { useLastFailure } from '../subscription/condition-text.js';
 import { SendMatching } from '../deliveries/send-matching.js';
-import {
-  usePause,
-  useSwitchOnAgain,
-  useTest,
-  waitingQuery,
-} from '../subscription/subscription.queries.js';
+import { usePause, useTest, waitingQuery } from '../subscription/subscription.queries.js';
 import { needingAttention, quietText } from '../../states/attention.js';
 import type { Condition } from '../../states/subscription-state.js';
 import { useConditions } from '../../states/use-conditions.js';
@@ -25,6 +23,7 @@ const MOST_READ = 25;
 
 /** The subscriptions that need attention or are paused: one line each, with the next step. */
 export function Attention({ subscriptions }: { subscriptions: readonly Subscription[] }) {
+  const [enabling, setEnabling] = useState<Disabled>();
   const failing = needingAttention(subscriptions);
   const paused = subscriptions.filter((one) => one.enabled && one.paused && !failing.includes(one));
   const rows = [...failing, ...paused];
@@ -44,22 +43,37 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
         </span>
         {failing.length > 0 && (
           <div className="actions">
-            <SendMatching label="Send what was not delivered" isSmall filters={[]} values={{}} />
+            <SendMatching isSmall filters={[]} values={{}} />
           </div>
         )}
       </header>
       {rows.length > 0 && (
         <Lines heads={HEADS}>
           {rows.map((subscription, index) => (
-            <Line key={subscription.id} subscription={subscription} isRead={index < MOST_READ} />
+            <Line
+              key={subscription.id}
+              subscription={subscription}
+              isRead={index < MOST_READ}
+              onEnable={setEnabling}
+            />
           ))}
         </Lines>
       )}
+      {/* Here, because the line goes once the subscription is enabled. */}
+      {enabling && <EnableDialog of={enabling} onClose={() => setEnabling(undefined)} />}
     </section>
   );
 }
 
-function Line({ subscription, isRead }: { subscription: Subscription; isRead: boolean }) {
+function Line({
+  subscription,
+  isRead,
+  onEnable,
+}: {
+  subscription: Subscription;
+  isRead: boolean;
+  onEnable: (one: Disabled) => void;
+}) {
   const { id, name, targetUrl } = subscription;
   const conditions = useConditions(subscription);
   const condition = conditions.find(({ needsAttention }) => needsAttention) ?? conditions[0];
@@ -86,7 +100,7 @@ function Line({ subscription, isRead }: { subscription: Subscription; isRead: bo
       <td>{next.at === undefined ? next.brief : <RelativeTime at={next.at} />}</td>
       <td>{disables?.at === undefined ? '–' : <Day at={disables.at} />}</td>
       <td className="number">
-        <NextStep subscription={subscription} step={condition.step} />
+        <NextStep subscription={subscription} step={condition.step} onEnable={onEnable} />
       </td>
     </tr>
   );
@@ -95,9 +109,11 @@ function Line({ subscription, isRead }: { subscription: Subscription; isRead: bo
 function NextStep({
   subscription: { id, disabledAt },
   step,
+  onEnable,
 }: {
   subscription: Subscription;
   step: Condition['step'];
+  onEnable: (one: Disabled) => void;
 }) {
   switch (step) {
     case 'test':
@@ -105,7 +121,18 @@ function NextStep({
     case 'resume':
       return <Resume id={id} />;
     case 'enable':
-      return disabledAt !== undefined && <Enable id={id} disabledAt={disabledAt} />;
+      return (
+        disabledAt !== undefined && (
+          <button
+            type="button"
+            className="small"
+            aria-haspopup="dialog"
+            onClick={() => onEnable({ id, disabledAt })}
+          >
+            Enable …
+          </button>
+        )
+      );
     case 'send again':
       return (
         <Link href={`/deliveries?webhookId=${id}&state=exhausted`} className="button small">
@@ -133,21 +160,6 @@ function Resume({ id }: { id: string }) {
   return (
     <button type="button" className="small" disabled={isPending} onClick={() => mutate(false)}>
       Resume
-    </button>
-  );
-}
-
-function Enable({ id, disabledAt }: { id: string; disabledAt: string }) {
-  const { mutate, isPending } = useSwitchOnAgain(id);
-  return (
-    <button
-      type="button"
-      className="small"
-      title="Enables the subscription, and sends again what failed or was cancelled"
-      disabled={isPending}
-      onClick={() => mutate(disabledAt)}
-    >
-      Enable
     </button>
   );
 }

@@ -18,32 +18,42 @@ import {
 /** The actions on the whole subscription: buttons, and commands in the palette. */
 export function Actions({
   shown: { webhook, version },
-  needsAttention,
+  isFailing,
+  onEnable,
 }: {
   shown: Shown;
-  needsAttention: boolean;
+  /** Whether the callout offers a test. */
+  isFailing: boolean;
+  /** Enables it if the service had disabled it. */
+  onEnable: () => void;
 }) {
   const { id, enabled, paused = false, disabledReason } = webhook;
-  const [asked, setAsked] = useState<'off' | 'delete'>();
+  const [asked, setAsked] = useState<'disable' | 'delete'>();
   const [, navigate] = useLocation();
   const test = useTest(id);
   const pause = usePause(id);
-  const power = useSwitch(webhook, version);
+  const power = useSwitch(id, version);
 
   const sendTest = () =>
     test.mutate(undefined, { onSuccess: (made) => navigate(`/deliveries/${idOf(made)}`) });
-  const switchOn = () =>
+  const isDisabledByService = disabledReason !== undefined;
+  const enable = () =>
     power.mutate(true, { onError: (error) => showToast(sentenceOf(error), 'bad') });
   const main = enabled
     ? { name: 'Send test', Icon: Send, run: sendTest, isDisabled: test.isPending }
-    : { name: 'Switch on', Icon: Power, run: switchOn, isDisabled: power.isPending };
+    : {
+        name: 'Enable',
+        Icon: Power,
+        run: isDisabledByService ? onEnable : enable,
+        isDisabled: power.isPending,
+      };
   const second = paused
     ? { name: 'Resume', run: () => pause.mutate(false), isDisabled: pause.isPending }
     : { name: 'Pause', run: () => pause.mutate(true), isDisabled: pause.isPending };
-  // A failing subscription has this button in its callout.
-  const isTestInCallout = enabled && needsAttention;
+  // The callout has this button.
+  const isInCallout = enabled ? isFailing : isDisabledByService;
   const rare = [
-    ...(enabled ? [{ name: 'Switch off', run: () => setAsked('off') }] : []),
+    ...(enabled ? [{ name: 'Disable', run: () => setAsked('disable') }] : []),
     { name: 'Delete', run: () => setAsked('delete'), isDangerous: true },
   ];
   useCommands(
@@ -59,22 +69,16 @@ export function Actions({
           {second.name}
         </button>
       )}
-      <Menu label="More actions" items={isTestInCallout ? [main, ...rare] : rare} />
-      {!isTestInCallout && (
-        <button
-          type="button"
-          // If the service switched it off, the callout has the next step.
-          className={disabledReason === undefined ? 'primary' : undefined}
-          disabled={main.isDisabled}
-          onClick={main.run}
-        >
+      <Menu label="More actions" items={isInCallout && enabled ? [main, ...rare] : rare} />
+      {!isInCallout && (
+        <button type="button" className="primary" disabled={main.isDisabled} onClick={main.run}>
           <main.Icon size={15} aria-hidden /> {main.name}
         </button>
       )}
-      {asked === 'off' && (
+      {asked === 'disable' && (
         <Confirm
-          label="Switch this subscription off?"
-          action="Switch off"
+          label="Disable this subscription?"
+          action="Disable"
           isBusy={power.isPending}
           error={power.error ? sentenceOf(power.error) : undefined}
           onConfirm={() => power.mutate(false, { onSuccess: () => setAsked(undefined) })}

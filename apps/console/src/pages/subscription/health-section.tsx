@@ -14,7 +14,6 @@ import {
   heldUntilQuery,
   lastRetryQuery,
   type Subscription,
-  useSwitchOnAgain,
   useTest,
 } from './subscription.queries.js';
 import { useConditions } from '../../states/use-conditions.js';
@@ -23,7 +22,14 @@ import { useConditions } from '../../states/use-conditions.js';
 const AGAIN_MS = 2_000;
 
 /** The health of a subscription, what happens next, and what the user can do; updates live. */
-export function HealthSection({ subscription }: { subscription: Subscription }) {
+export function HealthSection({
+  subscription,
+  onEnable,
+}: {
+  subscription: Subscription;
+  /** Asks what to send, and enables it. */
+  onEnable: () => void;
+}) {
   const { id } = subscription;
   const client = useQueryClient();
   const { data: heldUntil } = useQuery(heldUntilQuery(id));
@@ -80,7 +86,7 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
                 )}
               </div>
               {condition.needsAttention && isOwn && (
-                <Step of={subscription} step={condition.step} />
+                <Step of={subscription} step={condition.step} onEnable={onEnable} />
               )}
             </div>
           </Notice>
@@ -91,33 +97,35 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
 }
 
 /** The next step once the server works again. */
-function Step({ of: { id, disabledAt }, step }: { of: Subscription; step: Condition['step'] }) {
-  const again = useSwitchOnAgain(id);
+function Step({
+  of: { id },
+  step,
+  onEnable,
+}: {
+  of: Subscription;
+  step: Condition['step'];
+  onEnable: () => void;
+}) {
   const test = useTest(id);
   const [, navigate] = useLocation();
-  if (step === 'test') {
+  if (step === 'enable') {
     return (
-      <button
-        type="button"
-        className="primary"
-        disabled={test.isPending}
-        onClick={() =>
-          test.mutate(undefined, { onSuccess: (made) => navigate(`/deliveries/${idOf(made)}`) })
-        }
-      >
-        <Send size={15} aria-hidden /> Send test
+      <button type="button" className="primary" aria-haspopup="dialog" onClick={onEnable}>
+        <Power size={15} aria-hidden /> Enable …
       </button>
     );
   }
-  if (step !== 'enable' || disabledAt === undefined) return null;
+  if (step !== 'test') return null;
   return (
     <button
       type="button"
       className="primary"
-      disabled={again.isPending}
-      onClick={() => again.mutate(disabledAt)}
+      disabled={test.isPending}
+      onClick={() =>
+        test.mutate(undefined, { onSuccess: (made) => navigate(`/deliveries/${idOf(made)}`) })
+      }
     >
-      <Power size={15} aria-hidden /> Enable, and send again what failed
+      <Send size={15} aria-hidden /> Send test
     </button>
   );
 }

@@ -11,11 +11,11 @@ export function MissedBefore({ id }: { id: string }) {
   return <Missed id={id} what="earlier event" verbs={['matches it', 'match it']} />;
 }
 
-/** A notice if a subscription that the service had switched off missed events until it was switched on here. */
+/** A notice if a subscription that the service had disabled missed events until it was enabled here. */
 export function MissedWhileOff({ id }: { id: string }) {
   const { data: since } = useQuery(offSinceQuery(id));
   if (since === undefined) return null;
-  const verbs = ['came while it was off', 'came while it was off'] as const;
+  const verbs = ['came while it was disabled', 'came while it was disabled'] as const;
   return <Missed id={id} since={since} what="event" verbs={verbs} />;
 }
 
@@ -42,7 +42,7 @@ function Missed({
     <Notice tone="waiting">
       <p>
         {missedText(count, isMore, what)} {isOne ? singular : plural}.{' '}
-        <Link href={path}>Look at {isOne ? 'it and send it' : 'them and send them'}</Link>
+        <Link href={path}>See {isOne ? 'it, or send it now' : 'them, or send them now'}</Link>
       </p>
     </Notice>
   );

@@ -1,5 +1,6 @@
 import './subscription.css';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { useCustomer, useSameAccount } from '../../app/account.js';
@@ -17,6 +18,7 @@ import { Actions } from './actions.js';
 import { SubscriptionFields } from './fields.js';
 import { FilterPreview } from './filter-preview.js';
 import { filterText, NO_FILTER } from './filter-rows.js';
+import { EnableDialog } from './enable-dialog.js';
 import { HealthSection } from './health-section.js';
 import { LatestDeliveries } from './latest-deliveries.js';
 import { MissedBefore, MissedWhileOff } from './missed-before.js';
@@ -66,12 +68,12 @@ function ShownPage({ shown }: { shown: Shown }) {
   const isOwn = customer === undefined;
   const tabs = Object.entries(TABS).filter(([name]) => isOwn || READ_ONLY.includes(name));
   const isNew = useHistoryState<{ isNew?: true } | null>()?.isNew;
+  const [enabling, setEnabling] = useState<string>();
   const [search] = useSearchParams();
   const named = search.get('tab');
   const tab = isTab(named) && (isOwn || READ_ONLY.includes(named)) ? named : 'activity';
   const conditions = useConditions(webhook);
   const [{ tone, word, api }] = conditions;
-  const needsAttention = conditions.some((condition) => condition.needsAttention);
   const { id, applicationId, event, resource, targetUrl } = webhook;
   const isEdited = useHasDraft(EDITED);
   const values = subscriptionValues(webhook, shown.text);
@@ -92,7 +94,17 @@ function ShownPage({ shown }: { shown: Shown }) {
           {word}
         </Pill>
       }
-      actions={isOwn && <Actions shown={shown} needsAttention={needsAttention} />}
+      actions={
+        isOwn && (
+          <Actions
+            shown={shown}
+            isFailing={conditions.some(
+              ({ needsAttention, step }) => needsAttention && step === 'test',
+            )}
+            onEnable={() => setEnabling(webhook.disabledAt)}
+          />
+        )
+      }
     >
       <p className={tab === 'settings' ? 'about on-wide' : 'about'}>
         <bdi className="mono">{targetUrl}</bdi>
@@ -115,7 +127,10 @@ function ShownPage({ shown }: { shown: Shown }) {
       </p>
       {isNew && <MissedBefore id={id} />}
       {isOwn && webhook.enabled && <MissedWhileOff id={id} />}
-      <HealthSection subscription={webhook} />
+      <HealthSection subscription={webhook} onEnable={() => setEnabling(webhook.disabledAt)} />
+      {enabling !== undefined && (
+        <EnableDialog of={{ id, disabledAt: enabling }} onClose={() => setEnabling(undefined)} />
+      )}
       <nav className="tabs" aria-label="Parts of the subscription">
         {tabs.map(([name, text]) => (
           <Link

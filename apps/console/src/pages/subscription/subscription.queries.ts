@@ -1,12 +1,9 @@
 import { queryOptions, skipToken, useMutation, useQueryClient } from '@tanstack/react-query';
-import { idOf } from '#libs/client';
 import { accountQuery, readOnce } from '../../app/account.js';
 import { answerOf, api, rawAnswerOf, type Schemas, sentenceOf } from '../../app/api.js';
 import { forgetDraftsAt } from '../../app/drafts.js';
 import { firstRows } from '../../app/first-rows.js';
-import { useUser } from '../../app/session.js';
 import { showToast } from '../../components/toast.js';
-import { remember } from '../deliveries/started-replays.js';
 import { bodyOf, type SubscriptionValues } from './values.js';
 
 export type Subscription = Schemas['Webhook'];
@@ -160,7 +157,7 @@ export function useCreateSubscription() {
 }
 
 /** Reloads everything that shows this subscription. */
-function useReadAgain(id: string): () => Promise<unknown> {
+export function useReadAgain(id: string): () => Promise<unknown> {
   const client = useQueryClient();
   return () =>
     Promise.all([
@@ -169,7 +166,8 @@ function useReadAgain(id: string): () => Promise<unknown> {
     ]);
 }
 
-async function put(id: string, version: string, text: string): Promise<string> {
+/** Changes members of a subscription, and resolves to the new version. */
+export async function put(id: string, version: string, text: string): Promise<string> {
   const params = { path: { id }, header: { 'If-Match': version } };
   const body = JSON.parse(text) as Schemas['UpdateWebhook'];
   const call = api.PUT('/v1/webhooks/{id}', { params, body, ...asText(text) });
@@ -193,46 +191,18 @@ export function useUpdateSubscription(id: string) {
 }
 
 /**
- * Since when the service had switched off a subscription that was switched on here. The API forgets it then, but what the
+ * Since when the service had disabled a subscription that was enabled here. The API forgets it then, but what the
  * subscription missed meanwhile can still be sent.
  */
 export const offSinceQuery = (id: string) =>
   queryOptions<string>({ queryKey: ['off since', id], queryFn: skipToken });
 
-export function useSwitch({ id, disabledAt }: Subscription, version: string) {
-  const client = useQueryClient();
+/** Enables a subscription that the customer had disabled, or disables one. */
+export function useSwitch(id: string, version: string) {
   return useMutation({
     mutationFn: (enabled: boolean) => put(id, version, JSON.stringify({ enabled })),
-    onSuccess: (_version, enabled) => {
-      if (enabled) client.setQueryData(offSinceQuery(id).queryKey, disabledAt);
-      showToast(enabled ? 'The subscription is on.' : 'The subscription is off.');
-    },
-    onSettled: useReadAgain(id),
-  });
-}
-
-/** Deliveries that had failed or been cancelled by then are at most this old: retries take days. */
-const MADE_UP_MS = 7 * DAY_MS;
-
-/**
- * Switches a subscription on that the service switched off, and sends again what had failed or been cancelled by then.
- */
-export function useSwitchOnAgain(id: string) {
-  const { userId } = useUser();
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: async (disabledAt: string) => {
-      await put(id, '*', JSON.stringify({ enabled: true }));
-      const since = new Date(Date.parse(disabledAt) - MADE_UP_MS).toISOString();
-      const body = { since, states: ['exhausted' as const, 'cancelled' as const] };
-      return answerOf(api.POST('/v1/webhooks/{id}/replay', { params: { path: { id } }, body }));
-    },
-    onSuccess: (made, disabledAt) => {
-      client.setQueryData(offSinceQuery(id).queryKey, disabledAt);
-      remember({ userId, id: idOf(made as Schemas['Address']) });
-      showToast('The subscription is on, and what failed is sent again.');
-    },
-    onError: (error) => showToast(sentenceOf(error), 'bad'),
+    onSuccess: (_version, enabled) =>
+      showToast(enabled ? 'The subscription is enabled.' : 'The subscription is disabled.'),
     onSettled: useReadAgain(id),
   });
 }
