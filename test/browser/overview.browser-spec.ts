@@ -66,9 +66,9 @@ it('enables a subscription that the service disabled, and sends its notification
   await row.getByText('410', { exact: true }).waitFor();
   installation.receiver.answering = (_, response) => response.end();
   await row.getByRole('button', { name: 'Enable' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Enable this subscription' });
-  await dialog.getByLabel('Send 1 failed or cancelled delivery again').waitFor();
-  await dialog.getByRole('button', { name: 'Enable' }).click();
+  const dialog = page.getByRole('dialog', { name: 'The subscription is enabled' });
+  await dialog.getByLabel('Send 1 delivery again: 1 goes now').waitFor();
+  await dialog.getByRole('button', { name: 'Send' }).click();
   await dialog.getByText('1 of 1 started').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await row.getByText('losing').waitFor();

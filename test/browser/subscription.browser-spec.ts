@@ -62,7 +62,8 @@ describe('the actions on a subscription', () => {
     await page.getByRole('menuitem', { name: 'Disable' }).click();
     await dialog.getByText('To keep them, pause it instead.').waitFor();
     await dialog.getByRole('button', { name: 'Disable' }).click();
-    await page.getByText('The subscription is disabled.').waitFor();
+    const health = page.getByRole('region', { name: 'Health' });
+    await health.getByText('The subscription is disabled.').waitFor();
     expect(await page.getByRole('button', { name: 'Send test' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Enable' }).click();
     await isShownAs(page, 'untested');
@@ -292,7 +293,7 @@ describe('the health of a subscription', () => {
     expect(page.url()).toMatch(new RegExp(`deliveries\\?webhookId=${webhook}$`));
   });
 
-  it('tells why the service disabled it, and sends what it lost when it is enabled', async () => {
+  it('tells why the service disabled it, and offers what it lost once it is enabled', async () => {
     installation.receiver.answering = (_, response) => response.writeHead(500).end();
     await installation.report(customer);
     const { id } = await installation.delivery(customer, 'pending');
@@ -307,11 +308,11 @@ describe('the health of a subscription', () => {
     const enable = page.getByRole('button', { name: 'Enable' });
     expect(await enable.count()).toBe(1);
     await enable.click();
-    const dialog = page.getByRole('dialog', { name: 'Enable this subscription' });
-    await dialog.getByLabel('Send 2 failed or cancelled deliveries again').waitFor();
-    await dialog.getByLabel('Send 1 event now that came while it was disabled').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'The subscription is enabled' });
+    await dialog.getByLabel('Send 2 deliveries again: all 2 go now').waitFor();
+    await dialog.getByLabel('Send 1 event now: 1 goes now').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
-    await dialog.getByRole('button', { name: 'Enable' }).click();
+    await dialog.getByRole('button', { name: 'Send' }).click();
     await dialog.getByText('2 of 2 started').waitFor();
     await dialog.getByText('1 of 1 started').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -326,13 +327,15 @@ describe('the health of a subscription', () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     await installation.report(customer);
     await page.getByText('Your server answered 410 Gone').waitFor();
+    installation.receiver.answering = (_, response) => response.end();
     await installation.report(customer);
     await installation.report(customer);
     await page.getByRole('button', { name: 'Enable' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Enable this subscription' });
-    for (const box of await dialog.getByRole('checkbox').all()) await box.uncheck();
-    await dialog.getByRole('button', { name: 'Enable' }).click();
-    await dialog.waitFor({ state: 'detached' });
+    const dialog = page.getByRole('dialog', { name: 'The subscription is enabled' });
+    await dialog.getByLabel('Send 2 events now: all 2 go now').uncheck();
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await dialog.getByText('1 of 1 started').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByText('2 events came while it was disabled.').waitFor();
     await page.getByRole('link', { name: 'See them, or send them now' }).click();
     await page.getByRole('button', { name: 'Send missed events' }).click();

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   dryRunText,
   leftOutText,
+  offerText,
   progressText,
   SEND_LABELS,
   selectedText,
@@ -43,6 +44,12 @@ describe('a dry run and its progress', () => {
     [{ deliveries: 3, ...paused }, '3 deliveries: 1 goes now, 2 wait for a paused subscription.'],
   ])('%j counts what goes now and what waits', (count, text) => {
     expect(dryRunText(count, 'again')).toBe(text);
+  });
+
+  it('are told on an offer, too', () => {
+    expect(offerText({ deliveries: 3, ...paused }, 'missed')).toBe(
+      'Send 3 events now: 1 goes now, 2 wait for a paused subscription',
+    );
   });
 
   it('says which are left out, and why', () => {

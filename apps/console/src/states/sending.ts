@@ -62,6 +62,7 @@ export function selectedText(states: readonly DeliveryState[]): string {
 }
 
 type Outlook = Pick<Schemas['ReplayCount'], 'now' | 'waiting'>;
+type DryRun = Outlook & Pick<Schemas['ReplayCount'], 'deliveries'>;
 
 /** How many go now, and how many wait for what; undefined if none is left. */
 function goes(outlook: Outlook): string | undefined {
@@ -73,13 +74,14 @@ function goes(outlook: Outlook): string | undefined {
 }
 
 /** What a dry run says: `3 deliveries: 2 go now, 1 waits for a paused subscription.` */
-export function dryRunText(
-  count: Pick<Schemas['ReplayCount'], 'deliveries' | 'now' | 'waiting'>,
-  sends: Sends,
-): string {
+export function dryRunText(count: DryRun, sends: Sends): string {
   if (count.deliveries === 0) return 'There is nothing to send.';
   return `${countOf(count.deliveries, sends)}: ${goes(count) ?? 'none goes now'}.`;
 }
+
+/** What is offered, with the numbers of its dry run: `Send 3 deliveries again: all 3 go now`. */
+export const offerText = (count: DryRun, sends: Sends): string =>
+  `${sendText(count.deliveries, sends)}: ${goes(count) ?? 'none goes now'}`;
 
 /** Which others a dry run leaves out, and why. */
 export const leftOutText = (count: number, sends: Sends): string =>

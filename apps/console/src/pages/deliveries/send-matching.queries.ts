@@ -4,8 +4,8 @@ import { answerOf, api, RefusedError, type Schemas, sentenceOf } from '../../app
 import { durationText } from '../../components/time-text.js';
 
 /**
- * The deliveries to send, by the filters of their list; with `missedBy`, the events that this subscription has missed. The
- * API validates it.
+ * The deliveries to send, by the filters of their list; with `missedBy`, the events that this subscription has missed, and
+ * with `lostBy` its failed and cancelled deliveries. The API validates it.
  */
 export type Selected = Record<string, string> & { since: string };
 
@@ -20,26 +20,25 @@ export const countQuery = (selected: Selected) =>
   queryOptions({
     queryKey: ['send', 'count', selected],
     gcTime: 0,
-    queryFn: ({ signal }) => countOf(selected, signal),
+    queryFn: async ({ signal }) => {
+      const answer = await answerOf(post(selected, { dryRun: true }, { signal }));
+      return answer as Schemas['ReplayCount'];
+    },
   });
 
-export async function countOf(
-  selected: Selected,
-  signal: AbortSignal,
-): Promise<Schemas['ReplayCount']> {
-  const answer = await answerOf(post(selected, { dryRun: true }, { signal }));
-  return answer as Schemas['ReplayCount'];
-}
-
 function post(
-  { missedBy: id, ...selected }: Selected,
+  { missedBy, lostBy, ...selected }: Selected,
   more: { dryRun?: true },
   request: { signal?: AbortSignal; headers?: Record<string, string> },
 ): Promise<Answer<Started>> {
   const body = { ...(selected as Schemas['SendRequest']), ...more };
+  const id = missedBy ?? lostBy;
   if (id === undefined) return api.POST('/v1/deliveries/send', { ...request, body });
-  const missed = { ...request, body: { ...body, missed: true } };
-  return api.POST('/v1/webhooks/{id}/replay', { ...missed, params: { path: { id } } });
+  const ofOne = { ...body, ...(missedBy !== undefined && { missed: true }) };
+  return api.POST('/v1/webhooks/{id}/replay', {
+    ...request,
+    ...{ body: ofOne, params: { path: { id } } },
+  });
 }
 
 /** Starts a replay, once for each key. @throws StartError */

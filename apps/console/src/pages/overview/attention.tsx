@@ -6,8 +6,8 @@ import { BUTTONS, Lines, number } from '../../components/lines.js';
 import { Pill } from '../../components/notice.js';
 import { ClockTime, Day, RelativeTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
-import { EnableDialog } from '../subscription/enable-dialog.js';
-import type { Disabled } from '../subscription/enable.queries.js';
+import { type Disabled, useEnable } from '../subscription/enable.queries.js';
+import { EnabledDialog } from '../subscription/enabled-dialog.js';
 import { useLastFailure } from '../subscription/condition-text.js';
 import { SendMatching } from '../deliveries/send-matching.js';
 import { usePause, useTest, waitingQuery } from '../subscription/subscription.queries.js';
@@ -23,7 +23,8 @@ const MOST_READ = 25;
 
 /** The subscriptions that need attention or are paused: one line each, with the next step. */
 export function Attention({ subscriptions }: { subscriptions: readonly Subscription[] }) {
-  const [enabling, setEnabling] = useState<Disabled>();
+  const [enabled, setEnabled] = useState<Disabled>();
+  const enable = useEnable(setEnabled);
   const failing = needingAttention(subscriptions);
   const paused = subscriptions.filter((one) => one.enabled && one.paused && !failing.includes(one));
   const rows = [...failing, ...paused];
@@ -54,13 +55,13 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
               key={subscription.id}
               subscription={subscription}
               isRead={index < MOST_READ}
-              onEnable={setEnabling}
+              onEnable={enable.mutate}
             />
           ))}
         </Lines>
       )}
       {/* Here, because the line goes once the subscription is enabled. */}
-      {enabling && <EnableDialog of={enabling} onClose={() => setEnabling(undefined)} />}
+      {enabled && <EnabledDialog of={enabled} onClose={() => setEnabled(undefined)} />}
     </section>
   );
 }
@@ -123,13 +124,8 @@ function NextStep({
     case 'enable':
       return (
         disabledAt !== undefined && (
-          <button
-            type="button"
-            className="small"
-            aria-haspopup="dialog"
-            onClick={() => onEnable({ id, disabledAt })}
-          >
-            Enable …
+          <button type="button" className="small" onClick={() => onEnable({ id, disabledAt })}>
+            Enable
           </button>
         )
       );

@@ -1,8 +1,11 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { countOf, type Selected, startReplay } from '../deliveries/send-matching.queries.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { sentenceOf } from '../../app/api.js';
+import { useUser } from '../../app/session.js';
+import { showToast } from '../../components/toast.js';
+import { useKeys } from '../deliveries/request-keys.js';
+import { type Selected, startReplay } from '../deliveries/send-matching.queries.js';
 import { remember } from '../deliveries/started-replays.js';
-import { type Missed, readMissed } from '../events/missed.queries.js';
-import { offSinceQuery, put, useReadAgain } from './subscription.queries.js';
+import { offSinceQuery, put } from './subscription.queries.js';
 
 /** A subscription that the service disabled. */
 export interface Disabled {
@@ -10,58 +13,53 @@ export interface Disabled {
   disabledAt: string;
 }
 
-/** What can be made up for: deliveries that ended without success, and events that came while it was disabled. */
-export type Lost = 'deliveries' | 'events';
-
-/** Deliveries that had failed or been cancelled by then are at most this old: retries take days. */
-const MADE_UP_MS = 7 * 24 * 3_600_000;
-const MOST_EVENTS = 50;
-
-function selectedOf({ id, disabledAt }: Disabled, lost: Lost): Selected {
-  if (lost === 'events') return { missedBy: id, since: disabledAt };
-  const since = new Date(Date.parse(disabledAt) - MADE_UP_MS).toISOString();
-  return { webhookId: id, since };
-}
-
-/** How much was lost. The dry run leaves out the deliveries of a disabled subscription, and counts them. */
-export const lostQuery = (of: Disabled) =>
-  queryOptions({
-    queryKey: ['webhook', of.id, 'lost', of.disabledAt],
-    gcTime: 0,
-    queryFn: async ({ signal }): Promise<{ deliveries: number; events: Missed }> => {
-      const range = { missedBy: of.id, since: of.disabledAt };
-      const [count, events] = await Promise.all([
-        countOf(selectedOf(of, 'deliveries'), signal),
-        readMissed(range, MOST_EVENTS, signal),
-      ]);
-      return { deliveries: count.deliveries + count.leftOut, events };
-    },
-  });
-
-/**
- * Enables a subscription, then sends what it lost, and resolves to the ids of the replays. To be repeated after an error:
- * nothing starts twice.
- */
-export function useEnable(of: Disabled, userId: number, keyOf: (selected: Selected) => string) {
+/** Enables a subscription that the service had disabled. */
+export function useEnable(onEnabled: (one: Disabled) => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async (all: readonly Lost[]) => {
-      await put(of.id, '*', JSON.stringify({ enabled: true }));
+    mutationFn: ({ id }: Disabled) => put(id, '*', JSON.stringify({ enabled: true })),
+    onSuccess: (_version, one) => {
+      client.setQueryData(offSinceQuery(one.id).queryKey, one.disabledAt);
+      onEnabled(one);
+    },
+    onError: (error) => showToast(sentenceOf(error), 'bad'),
+    onSettled: (_version, _error, { id }) =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ['webhook', id] }),
+        client.invalidateQueries({ queryKey: ['webhooks'] }),
+      ]),
+  });
+}
+
+/** Deliveries that had failed or been cancelled by then are at most this old: retries take days. */
+const LOST_MS = 7 * 24 * 3_600_000;
+
+/** What it lost: deliveries that ended without success, and events that came while it was disabled. */
+export function lostOf({ id, disabledAt }: Disabled): Record<'again' | 'missed', Selected> {
+  const since = new Date(Date.parse(disabledAt) - LOST_MS).toISOString();
+  return { again: { lostBy: id, since }, missed: { missedBy: id, since: disabledAt } };
+}
+
+/** Sends several selections, and resolves to the ids of the replays. After an error, nothing starts twice. */
+export function useSendAll() {
+  const { userId } = useUser();
+  const client = useQueryClient();
+  const keyOf = useKeys();
+  return useMutation({
+    mutationFn: async (all: readonly Selected[]) => {
       const ids: string[] = [];
-      for (const lost of all) {
-        const selected = selectedOf(of, lost);
+      for (const selected of all) {
         const id = await startReplay(selected, keyOf(selected));
-        remember({ userId, id });
         ids.push(id);
       }
+      for (const id of ids) remember({ userId, id });
       return ids;
     },
     onSuccess: (_ids, all) => {
-      // Its page goes on offering them.
-      if (!all.includes('events')) {
-        client.setQueryData(offSinceQuery(of.id).queryKey, of.disabledAt);
+      for (const { missedBy: id } of all) {
+        // Its page offered them, too.
+        if (id !== undefined) client.setQueryData(offSinceQuery(id).queryKey, null);
       }
     },
-    onSettled: useReadAgain(of.id),
   });
 }

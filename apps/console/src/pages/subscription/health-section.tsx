@@ -27,7 +27,7 @@ export function HealthSection({
   onEnable,
 }: {
   subscription: Subscription;
-  /** Asks what to send, and enables it. */
+  /** Enables it after the service had disabled it. */
   onEnable: () => void;
 }) {
   const { id } = subscription;
@@ -110,8 +110,8 @@ function Step({
   const [, navigate] = useLocation();
   if (step === 'enable') {
     return (
-      <button type="button" className="primary" aria-haspopup="dialog" onClick={onEnable}>
-        <Power size={15} aria-hidden /> Enable …
+      <button type="button" className="primary" onClick={onEnable}>
+        <Power size={15} aria-hidden /> Enable
       </button>
     );
   }

@@ -14,7 +14,7 @@ export function MissedBefore({ id }: { id: string }) {
 /** A notice if a subscription that the service had disabled missed events until it was enabled here. */
 export function MissedWhileOff({ id }: { id: string }) {
   const { data: since } = useQuery(offSinceQuery(id));
-  if (since === undefined) return null;
+  if (!since) return null;
   const verbs = ['came while it was disabled', 'came while it was disabled'] as const;
   return <Missed id={id} since={since} what="event" verbs={verbs} />;
 }

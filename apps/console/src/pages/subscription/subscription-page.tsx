@@ -18,7 +18,8 @@ import { Actions } from './actions.js';
 import { SubscriptionFields } from './fields.js';
 import { FilterPreview } from './filter-preview.js';
 import { filterText, NO_FILTER } from './filter-rows.js';
-import { EnableDialog } from './enable-dialog.js';
+import { type Disabled, useEnable } from './enable.queries.js';
+import { EnabledDialog } from './enabled-dialog.js';
 import { HealthSection } from './health-section.js';
 import { LatestDeliveries } from './latest-deliveries.js';
 import { MissedBefore, MissedWhileOff } from './missed-before.js';
@@ -68,7 +69,8 @@ function ShownPage({ shown }: { shown: Shown }) {
   const isOwn = customer === undefined;
   const tabs = Object.entries(TABS).filter(([name]) => isOwn || READ_ONLY.includes(name));
   const isNew = useHistoryState<{ isNew?: true } | null>()?.isNew;
-  const [enabling, setEnabling] = useState<string>();
+  const [enabled, setEnabled] = useState<Disabled>();
+  const enable = useEnable(setEnabled);
   const [search] = useSearchParams();
   const named = search.get('tab');
   const tab = isTab(named) && (isOwn || READ_ONLY.includes(named)) ? named : 'activity';
@@ -79,6 +81,7 @@ function ShownPage({ shown }: { shown: Shown }) {
   const values = subscriptionValues(webhook, shown.text);
   const filter = filterText(values.filter);
   const pace = paceText(values);
+  const onEnable = () => enable.mutate({ id, disabledAt: webhook.disabledAt ?? webhook.updatedAt });
   const title = webhook.name ?? targetUrl;
   return (
     <Page
@@ -101,7 +104,7 @@ function ShownPage({ shown }: { shown: Shown }) {
             isFailing={conditions.some(
               ({ needsAttention, step }) => needsAttention && step === 'test',
             )}
-            onEnable={() => setEnabling(webhook.disabledAt)}
+            onEnable={onEnable}
           />
         )
       }
@@ -127,10 +130,8 @@ function ShownPage({ shown }: { shown: Shown }) {
       </p>
       {isNew && <MissedBefore id={id} />}
       {isOwn && webhook.enabled && <MissedWhileOff id={id} />}
-      <HealthSection subscription={webhook} onEnable={() => setEnabling(webhook.disabledAt)} />
-      {enabling !== undefined && (
-        <EnableDialog of={{ id, disabledAt: enabling }} onClose={() => setEnabling(undefined)} />
-      )}
+      <HealthSection subscription={webhook} onEnable={onEnable} />
+      {enabled && <EnabledDialog of={enabled} onClose={() => setEnabled(undefined)} />}
       <nav className="tabs" aria-label="Parts of the subscription">
         {tabs.map(([name, text]) => (
           <Link

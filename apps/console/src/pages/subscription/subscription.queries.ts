@@ -192,10 +192,10 @@ export function useUpdateSubscription(id: string) {
 
 /**
  * Since when the service had disabled a subscription that was enabled here. The API forgets it then, but what the
- * subscription missed meanwhile can still be sent.
+ * subscription missed meanwhile can still be sent. Null once that is done.
  */
 export const offSinceQuery = (id: string) =>
-  queryOptions<string>({ queryKey: ['off since', id], queryFn: skipToken });
+  queryOptions<string | null>({ queryKey: ['off since', id], queryFn: skipToken });
 
 /** Enables a subscription that the customer had disabled, or disables one. */
 export function useSwitch(id: string, version: string) {
