@@ -88,15 +88,15 @@ describe('the list of deliveries', () => {
       await page.getByRole('button', { name: `Remove the filter ${kind}` }).click();
     }
     await searchFor('billing', 'Subscription', new RegExp(`deliveries\\?webhookId=${webhook}$`));
-    await page.getByText('That is the only one.').waitFor();
+    await page.getByText('1 delivery', { exact: true }).waitFor();
     await searchFor(id, 'Delivery', new RegExp(`deliveries/${id}$`));
     await page.goBack();
     await searchFor('cdr-4711', 'Producer’s id', /webhookId=\d+&producerId=cdr-4711$/);
-    await page.getByText('That is the only one.').waitFor();
+    await page.getByText('1 delivery', { exact: true }).waitFor();
     await searchFor('cdr-4712', 'Producer’s id', /producerId=cdr-4712$/);
     await page.getByText('Nothing matches').waitFor();
     await page.getByRole('button', { name: 'Remove the filter Producer’s id' }).click();
-    await page.getByText('That is the only one.').waitFor();
+    await page.getByText('1 delivery', { exact: true }).waitFor();
   });
 
   it('offers each of several subscriptions with the same target, and takes one with Enter', async () => {
@@ -246,7 +246,7 @@ describe('the list of deliveries', () => {
       )
       .toBe('10001');
     expect(await page.getByRole('row').count()).toBeLessThan(100);
-    await page.getByText('That is all: 10000 deliveries.').waitFor();
+    await page.getByText('10,000 deliveries', { exact: true }).waitFor();
 
     const slowestFrame = await page.evaluate(`(async () => {
       let slowest = 0;
@@ -280,7 +280,7 @@ describe('the list of deliveries', () => {
     const first = await customer.client.get('/v1/deliveries?status=410');
     expect([first.text, first.headers['link']]).toEqual(['[]', expect.stringContaining('next')]);
     const page = await installation.openAs(customer, 'deliveries?status=410');
-    await page.getByText('That is the only one.').waitFor();
+    await page.getByText('1 delivery', { exact: true }).waitFor();
   });
 
   it('works with the keyboard', async () => {
@@ -472,7 +472,7 @@ describe('the list of deliveries', () => {
     await page.getByRole('button', { name: 'Send 2 selected again' }).waitFor();
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
     await page.waitForURL(/deliveries$/);
-    await page.getByText('That is all: 2 deliveries.').waitFor();
+    await page.getByText('2 deliveries', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: /selected (now|again)$/ }).count()).toBe(0);
     expect(await page.locator('input:checked').count()).toBe(0);
   });

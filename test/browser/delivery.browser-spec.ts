@@ -224,9 +224,9 @@ it('shows how long a timed-out attempt waited for the answer', async () => {
   await page.getByRole('tab', { name: 'Timing' }).click();
   await page
     .getByRole('row')
-    .filter({ hasText: /^Waited for the answer/ })
+    .filter({ hasText: /^Wait for the answer/ })
     .waitFor();
-  expect(await widthOf('Connected')).toBeLessThan((await widthOf('Waited for the answer')) / 2);
+  expect(await widthOf('Connect')).toBeLessThan((await widthOf('Wait for the answer')) / 2);
 });
 
 it("shows times in the viewer's named zone, and in UTC on hover", async () => {
@@ -284,7 +284,7 @@ it('shows hostile answers and addresses as texts', async () => {
   const viewport = { width: 360, height: 700 };
   const page = await installation.openAs(customer, `deliveries/${id}`, { viewport });
   // It is not a page, so its text is not extracted.
-  await page.getByLabel('Body of the answer').getByText('document.title="taken"').waitFor();
+  await page.getByLabel('Answer body').getByText('document.title="taken"').waitFor();
   await page.getByText('x-hostile: <b>bold</b>').waitFor();
   expect(await page.title()).toMatch(/^cdrCreated of .* – Deliveries – Switchhook$/);
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
@@ -303,7 +303,7 @@ it('shows the text of an HTML answer, and never renders it', async () => {
   const answer = `<html><head><title>502 Bad Gateway</title></head>
 <body><h1>502 Bad Gateway</h1><img src=x onerror="document.title='taken'"><hr>nginx</body></html>`;
   const page = await aDeliveryAnswered(answer);
-  const body = page.getByLabel('Body of the answer');
+  const body = page.getByLabel('Answer body');
   await body.getByText('nginx').waitFor();
   expect(await body.innerText()).toBe('502 Bad Gateway\nnginx');
   await page.getByRole('button', { name: 'As sent' }).click();
@@ -316,7 +316,7 @@ it('folds JSON, and copies one value and its path, with the pointer and with the
   const answer = '{"error":{"code":12345678901234567890,"lines":["a","b"]},"odd name":"x\\"y"}';
   const permissions = ['clipboard-read', 'clipboard-write'];
   const page = await aDeliveryAnswered(answer, '{}', { permissions });
-  const tree = page.getByRole('tree', { name: 'Body of the answer' });
+  const tree = page.getByRole('tree', { name: 'Answer body' });
   const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
   await tree.getByText('12345678901234567890').hover();
   await page.getByRole('button', { name: 'Copy the value' }).click();
@@ -346,7 +346,7 @@ it('stays quick with large and deeply nested documents', async () => {
   const list = JSON.stringify(Array.from({ length: 9_000 }, (_, n) => 1_000_000_000 + n));
   const nested = `${'['.repeat(2_000)}${']'.repeat(2_000)}`;
   const page = await aDeliveryAnswered(nested, `{"list":${list}}`);
-  await page.getByRole('tree', { name: 'Body of the answer' }).getByText('[…]').waitFor();
+  await page.getByRole('tree', { name: 'Answer body' }).getByText('[…]').waitFor();
   await page.getByRole('tab', { name: 'Body' }).click();
   const body = page.getByRole('tree', { name: 'Signed body' });
   const before = Date.now();

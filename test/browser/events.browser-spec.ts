@@ -38,12 +38,12 @@ it('lists events, and keeps the filter for missed ones in the address', async ()
   await installation.aSubscription(customer);
   await installation.report(customer);
   const page = await installation.openAs(customer, 'events');
-  await page.getByText('That is all: 2 events.').waitFor();
-  await page.getByLabel('Told to').selectOption({ label: 'nobody' });
-  await page.getByText('That is the only one.').waitFor();
+  await page.getByText('2 events', { exact: true }).waitFor();
+  await page.getByLabel('Notified').selectOption({ label: 'no subscription' });
+  await page.getByText('1 event', { exact: true }).waitFor();
   expect(page.url()).toMatch(/events\?unmatched=true$/);
   await page.goBack();
-  await page.getByText('That is all: 2 events.').waitFor();
+  await page.getByText('2 events', { exact: true }).waitFor();
   await page.getByRole('row').nth(2).getByRole('link').click();
   await page.getByText('no subscription matched').waitFor();
 });
@@ -70,23 +70,26 @@ it('erases a text, after it has counted where it is', async () => {
   expect(found.json()).toEqual([]);
 });
 
-it('gives the reason of each subscription that was not told', async () => {
+it('gives the reason of each subscription that was not notified', async () => {
   const off = await installation.aSubscription(customer, { name: 'Off', enabled: false });
   await installation.aSubscription(customer, { name: 'Messages', event: 'smsdlr' });
   await installation.report(customer);
   await installation.aSubscription(customer, { name: 'Late' });
   const page = await installation.openAs(customer, `events/${await newestEvent()}`);
-  await page.getByRole('region', { name: 'Who was told' }).getByText('No subscription').waitFor();
-  const why = page.getByRole('region', { name: 'Who was not told' });
+  await page
+    .getByRole('region', { name: 'Notified', exact: true })
+    .getByText('No subscription')
+    .waitFor();
+  const why = page.getByRole('region', { name: 'Not notified' });
   await expect
     .poll(() => why.locator('summary').allInnerTexts())
     .toEqual([
-      'Off · 1 subscription',
+      'Disabled · 1 subscription',
       'Created later · 1 subscription',
       'Other kind of event · 1 subscription',
     ]);
   // The first reason is open.
-  await why.getByText('Switch a subscription on to get later events.').waitFor();
+  await why.getByText('Enable a subscription to get later events.').waitFor();
   const nameOf = (name: string) => why.getByRole('listitem').getByRole('link', { name });
   expect(await nameOf('Off').getAttribute('href')).toBe(`/console/subscriptions/${off}`);
   expect(await nameOf('Messages').count()).toBe(0);
@@ -98,7 +101,7 @@ it('gives the reason of each subscription that was not told', async () => {
   await customer.client.put(`/v1/webhooks/${off}`, { enabled: true });
   await why.getByText('Changed later').click();
   await nameOf('Off').waitFor();
-  await why.getByText('The subscription would be told now.').waitFor();
+  await why.getByText('The subscription matches now,').waitFor();
 });
 
 it('shows the first of many subscriptions with the same reason', async () => {
@@ -111,7 +114,7 @@ it('shows the first of many subscriptions with the same reason', async () => {
   }
   await installation.report(customer);
   const page = await installation.openAs(customer, `events/${await newestEvent()}`);
-  const why = page.getByRole('region', { name: 'Who was not told' });
+  const why = page.getByRole('region', { name: 'Not notified' });
   await why.getByText('· 21 subscriptions').waitFor();
   await expect.poll(() => why.getByRole('listitem').count()).toBe(20);
   await why.getByRole('button', { name: 'Show all 21' }).click();
@@ -142,7 +145,7 @@ it('tells that the only subscription is for another application', async () => {
   await installation.report(customer);
   const page = await installation.openAs(customer, `events/${await newestEvent()}`);
   await page.getByText('This event belongs to no application.').waitFor();
-  const why = page.getByRole('region', { name: 'Who was not told' });
+  const why = page.getByRole('region', { name: 'Not notified' });
   const href = await why.getByRole('link', { name: 'Switchboard' }).getAttribute('href');
   expect(href).toBe(`/console/applications/${application}`);
   await page.getByRole('link', { name: 'Create a subscription for the whole account' }).waitFor();
@@ -179,7 +182,7 @@ it('offers a subscription for the application of the event, and then sends it', 
   expect(await again.getByRole('link', { name }).count()).toBe(0);
 });
 
-it('shows the subscriptions that were told, and the data exactly as reported', async () => {
+it('shows the subscriptions that were notified, and the data exactly as reported', async () => {
   const script = '<script>document.title="taken"</script>';
   const text = JSON.stringify(`${script}\u202e`.repeat(200));
   const data = `{ "n":98765432109876543210.50, "n": 1e400, "text":${text} }`;

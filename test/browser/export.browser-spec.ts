@@ -33,7 +33,7 @@ it('saves the events that match the filters, with their data if asked', async ()
   await installation.report(customer, '{"callId":"8c1f3a"}');
   await installation.report(customer, '{"callId":"8c1f3b"}');
   const page = await installation.openAs(customer, 'events?contains=8c1f3a');
-  await page.getByText('That is the only one.').waitFor();
+  await page.getByText('1 event', { exact: true }).waitFor();
   const dialog = await openDialog(page, 'events');
   expect(await accessibilityFaultsOf(page)).toEqual([]);
   const plain = await savedBy(page, 'Export');
@@ -88,7 +88,7 @@ it('says when a file is full, and saves the rest in further ones', async () => {
 it('saves nothing if the connection is lost, and says so', async () => {
   await installation.report(customer);
   const page = await installation.openAs(customer, 'events');
-  await page.getByText('That is the only one.').waitFor();
+  await page.getByText('1 event', { exact: true }).waitFor();
   const dialog = await openDialog(page, 'events');
   const saved: unknown[] = [];
   page.on('download', (download) => saved.push(download));

@@ -37,14 +37,14 @@ describe('a text in the data of events', () => {
     await installation.report(customer, '{"callId":"8c1f3a"}');
     await installation.report(customer, '{"callId":"8c1f3b"}');
     const page = await installation.openAs(customer, 'events');
-    await page.getByText('That is all: 2 events.').waitFor();
+    await page.getByText('2 events', { exact: true }).waitFor();
     await searchText(page, '8c1f3a');
-    await page.getByText('That is the only one.').waitFor();
+    await page.getByText('1 event', { exact: true }).waitFor();
     expect(page.url()).toMatch(/events\?contains=8c1f3a$/);
     await page.getByRole('row').nth(1).getByRole('link').click();
     await page.getByRole('tree', { name: 'Data' }).getByText('8c1f3a').waitFor();
     await page.goBack();
-    await page.getByText('That is the only one.').waitFor();
+    await page.getByText('1 event', { exact: true }).waitFor();
     expect(await filterByText(page).inputValue()).toBe('8c1f3a');
   });
 
@@ -53,11 +53,11 @@ describe('a text in the data of events', () => {
     await installation.report(customer, '{"callId":"8c1f3a"}');
     await installation.report(customer, '{"callId":"8c1f3b"}');
     const page = await installation.openAs(customer, 'deliveries');
-    await page.getByText('That is all: 2 deliveries.').waitFor();
+    await page.getByText('2 deliveries', { exact: true }).waitFor();
     await searchText(page, '8c1f3b');
-    await page.getByText('That is the only one.').waitFor();
+    await page.getByText('1 delivery', { exact: true }).waitFor();
     // The API does not send by a text.
-    await page.getByText('Remove the filter “Text in the data” to send all that match.').waitFor();
+    await page.getByText('Remove the filter “Text in the data” to send these.').waitFor();
     expect(await page.getByRole('button', { name: /^Send/ }).isDisabled()).toBe(true);
   });
 
@@ -75,7 +75,7 @@ describe('a search through many events', () => {
   it('goes on by itself until it finds something or has read all', async () => {
     await insertEvents(25_000, '8c1f3a');
     const page = await installation.openAs(customer, 'events?contains=8c1f3a');
-    await page.getByText('That is the only one.').waitFor();
+    await page.getByText('1 event', { exact: true }).waitFor();
     await page.goto(`${installation.api.url}/console/events?contains=nowhere`);
     await page.getByText('Nothing matches').waitFor();
   });
@@ -99,7 +99,7 @@ describe('a search through many events', () => {
     await further.waitFor();
     expect(await page.getByRole('table').count()).toBe(0);
     await further.click();
-    await page.getByText('That is the only one.').waitFor();
+    await page.getByText('1 event', { exact: true }).waitFor();
     expect(await progress.count()).toBe(0);
   });
 });

@@ -36,7 +36,7 @@ describe('what a subscription has missed', () => {
     const before = installation.receiver.received.length;
     const page = await installation.openAs(customer, `subscriptions/${id}`);
     await page.getByRole('link', { name: 'Missed events' }).click();
-    await page.getByText('That is all: 2 events.').waitFor();
+    await page.getByText('2 events', { exact: true }).waitFor();
     expect(await page.getByLabel('Missed by', { exact: true }).inputValue()).toBe(id);
 
     await page.getByRole('button', { name: 'Send missed events' }).click();
@@ -64,15 +64,15 @@ describe('what a subscription has missed', () => {
     await page.getByText('choose it under “Missed by”').waitFor();
     await page.getByLabel('Missed by', { exact: true }).selectOption({ label: 'Texts' });
     await page.getByText('Nothing matches').waitFor();
-    const reason = page.getByText('to send missed events.');
+    const reason = page.getByText('to send these.');
     expect(await reason.innerText()).toBe(
-      'Remove the filters “About” and “Told to” to send missed events.',
+      'Remove the filters “About” and “Notified” to send these.',
     );
     const send = page.getByRole('button', { name: 'Send missed events' });
     expect(await send.isDisabled()).toBe(true);
     expect(await accessibilityFaultsOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Remove the filter About' }).click();
-    await page.getByRole('button', { name: 'Remove the filter Told to' }).click();
+    await page.getByRole('button', { name: 'Remove the filter Notified' }).click();
     await send.click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 event: 1 goes now.').waitFor();
@@ -101,7 +101,7 @@ describe('what a subscription has missed', () => {
     const operator = await installation.anOperator();
     const path = `events?accountId=${customer.id}&missedBy=${id}`;
     const page = await installation.openAs(operator, path);
-    await page.getByText('That is the only one.').waitFor();
+    await page.getByText('1 event', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: /^Send/ }).count()).toBe(0);
   });
 });
@@ -127,7 +127,7 @@ describe('after a subscription is created', () => {
     await page.getByText('2 earlier events match it.').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
     await page.getByRole('link', { name: 'See them, or send them now' }).click();
-    await page.getByText('That is all: 2 events.').waitFor();
+    await page.getByText('2 events', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Send missed events' }).click();
     await page.getByRole('dialog').getByText('2 events: all 2 go now.').waitFor();
   });
@@ -174,8 +174,8 @@ describe('the overview', () => {
     };
     await eventually(ageMs, (ms) => ms > 6 * 86_400_000);
     await missed.click();
-    await page.getByText('That is all: 51 events.').waitFor();
-    expect(await page.getByLabel('Told to', { exact: true }).inputValue()).toBe('true');
+    await page.getByText('51 events', { exact: true }).waitFor();
+    expect(await page.getByLabel('Notified', { exact: true }).inputValue()).toBe('true');
     const since = new URL(page.url()).searchParams.get('since');
     expect(Date.now() - Date.parse(since!)).toBeGreaterThan(6 * 86_400_000);
   });

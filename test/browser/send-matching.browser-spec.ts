@@ -119,7 +119,7 @@ it('shows that it has ended only until the page is left', async () => {
   await page.getByText('Nothing matches').waitFor();
   await progress.getByText('It is complete.').waitFor();
   await page.getByRole('link', { name: 'Events', exact: true }).click();
-  await page.getByText('That is the only one.').waitFor();
+  await page.getByText('1 event', { exact: true }).waitFor();
   expect(await progress.count()).toBe(0);
 });
 

@@ -128,7 +128,7 @@ describe('the filter of a subscription', () => {
   const unfold = (page: Page) => page.locator('summary', { hasText: 'Filter' }).click();
   const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
 
-  it('is tried on the latest events while it is typed, and decides who is told', async () => {
+  it('is tried on the latest events while it is typed, and decides who is notified', async () => {
     for (const duration of ['59', '60', '12345678901234567890']) {
       await installation.report(customer, `{"call":{"duration":${duration}}}`);
     }

@@ -117,20 +117,20 @@ it('leads a customer from the login to a repaired receiver', async () => {
     .poll(() => states(page), { timeout: 30_000 })
     .toEqual(Array<string>(8).fill('delivered'));
 
-  // The secret is replaced; for a day, the old one also signs.
+  // The secret is replaced; for a day, both are valid.
   await goTo(page, 'Subscriptions');
   await page.getByRole('link', { name: 'Billing' }).click();
   await page.locator('.heading .pill', { hasText: 'losing' }).waitFor();
   await page.getByRole('link', { name: 'Signing secret' }).click();
   await page.getByRole('button', { name: 'Replace the secret' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();
-  await page.getByText(/The old secret also signs for 2[34]:/).waitFor();
+  await page.getByText(/Both secrets are valid for another 2[34]:/).waitFor();
 
   // The audit has all of it.
   await goTo(page, 'Audit log');
   const changes = page.getByRole('table', { name: 'Changes' });
   await changes.getByText('Signing secret replaced').waitFor();
-  await changes.getByText('Replay started').waitFor();
+  await changes.getByText('Sending in bulk started').waitFor();
   await changes.getByText('Test sent').waitFor();
   await changes.getByText('Subscription created').waitFor();
   await changes.getByText('Application created').waitFor();

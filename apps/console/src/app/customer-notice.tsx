@@ -11,7 +11,7 @@ export function CustomerNotice() {
     <aside className="customer" aria-label="Another account">
       <Notice tone="waiting">
         <p>
-          You are reading what belongs to{' '}
+          This belongs to{' '}
           <Link href={`/accounts/${encodeURIComponent(customer)}`}>
             <AccountName id={customer} />
           </Link>

@@ -64,5 +64,7 @@ const keyOf = ({ id }: { id: string | number }): string => String(id);
 function endOf(count: number, plural: string, hasMore: boolean, isFetching: boolean): string {
   if (isFetching) return 'Loading …';
   if (hasMore || count === 0) return '';
-  return count === 1 ? 'That is the only one.' : `That is all: ${count} ${plural}.`;
+  const what =
+    count === 1 ? plural.replace(/ies\b|s\b/, (end) => (end === 's' ? '' : 'y')) : plural;
+  return `${count.toLocaleString('en')} ${what}`;
 }

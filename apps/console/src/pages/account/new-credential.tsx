@@ -42,7 +42,7 @@ export function NewCredential({
           </Field>
           <Field
             label={LABELS.scope}
-            hint="manage: all that its user may do. read: only read, and no signing secret."
+            hint="manage: everything that its user may do. read: only reading, and no signing secrets."
             error={faults['scope']}
           >
             <select name="scope" defaultValue="manage">

@@ -89,7 +89,7 @@ export default function ApplicationsPage() {
           <EmptyState title="There are no applications yet.">
             {customer === undefined && (
               <p>
-                An application says which address drives calls and messages.{' '}
+                An application names the URLs that control calls and messages.{' '}
                 <Link href="/applications/new">Create the first one</Link>.
               </p>
             )}

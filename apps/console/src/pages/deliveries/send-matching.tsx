@@ -50,8 +50,7 @@ export function SendMatching({ isSmall = false, ...sending }: Sending & { isSmal
     <>
       {!isOffered && (
         <span id={reasonId} className="quiet send-obstacle">
-          Remove the filter{obstacles.length > 1 && 's'} {listed.format(obstacles)} to{' '}
-          {label.toLowerCase()}.
+          Remove the filter{obstacles.length > 1 && 's'} {listed.format(obstacles)} to send these.
         </span>
       )}
       <button

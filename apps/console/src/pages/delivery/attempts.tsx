@@ -84,16 +84,16 @@ function tabsOf(attempt: Attempt, body: string | undefined): Tab[] {
       name: 'Answer',
       content:
         status === undefined ? (
-          <p>There was none.{detail !== undefined && ` The cause: ${detail}.`}</p>
+          <p>No answer.{detail !== undefined && ` Cause: ${detail}.`}</p>
         ) : (
           <>
             {responseBody === '' ? (
-              <p className="muted">Its body was empty.</p>
+              <p className="muted">The body was empty.</p>
             ) : (
-              <JsonText key={attempt.number} label="Body of the answer" text={responseBody} />
+              <JsonText key={attempt.number} label="Answer body" text={responseBody} />
             )}
-            {truncated && <p className="quiet">The rest of the body was not kept.</p>}
-            <pre tabIndex={0} aria-label="Head of the answer">
+            {truncated && <p className="quiet">The rest of the body was not stored.</p>}
+            <pre tabIndex={0} aria-label="Answer headers">
               {status}
               {'\n'}
               {headerLines(responseHeaders ?? {})}
@@ -112,7 +112,7 @@ function tabsOf(attempt: Attempt, body: string | undefined): Tab[] {
                     <CopyButton label="Copy as curl" text={curlOf(request, body)} />
                   </div>
                 )}
-                <pre tabIndex={0} aria-label="Head of the request">
+                <pre tabIndex={0} aria-label="Request headers">
                   {request.method} {request.url}
                   {'\n'}
                   {headerLines(request.headers)}

@@ -4,18 +4,18 @@ import { partsOf } from './parts.js';
 it('shows each phase as a share of the attempt including the body, and no share for the wait before it', () => {
   const phases = { queued: 5_000, dns: 10, connect: 20, firstByte: 50, body: 20 };
   expect(partsOf({ durationMs: 80, phases })).toEqual([
-    { label: 'Waited to be sent', ms: 5_000 },
-    { label: 'Found the address', ms: 10, share: 0.1 },
-    { label: 'Connected', ms: 20, share: 0.2 },
-    { label: 'Waited for the answer', ms: 50, share: 0.5 },
+    { label: 'Wait to be sent', ms: 5_000 },
+    { label: 'DNS lookup', ms: 10, share: 0.1 },
+    { label: 'Connect', ms: 20, share: 0.2 },
+    { label: 'Wait for the answer', ms: 50, share: 0.5 },
     { label: 'Read the answer', ms: 20, share: 0.2 },
   ]);
 });
 
 it('shows that an attempt timed out while it waited for the answer', () => {
   expect(partsOf({ durationMs: 1_000, phases: { connect: 10 }, error: 'timeout' })).toEqual([
-    { label: 'Connected', ms: 10, share: 0.01 },
-    { label: 'Waited for the answer', ms: 990, share: 0.99 },
+    { label: 'Connect', ms: 10, share: 0.01 },
+    { label: 'Wait for the answer', ms: 990, share: 0.99 },
   ]);
 });
 

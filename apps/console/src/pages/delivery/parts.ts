@@ -10,12 +10,12 @@ export interface Part {
   share?: number;
 }
 
-const ANSWER = 'Waited for the answer';
+const ANSWER = 'Wait for the answer';
 
 const LABELS: Record<Exclude<keyof Schemas['AttemptPhases'], 'queued'>, string> = {
-  dns: 'Found the address',
-  connect: 'Connected',
-  tls: 'Agreed on TLS',
+  dns: 'DNS lookup',
+  connect: 'Connect',
+  tls: 'TLS handshake',
   firstByte: ANSWER,
   body: 'Read the answer',
 };
@@ -42,7 +42,7 @@ export function partsOf({ durationMs, phases, error }: Attempt): Part[] {
     1,
   );
   return [
-    ...(queued === undefined ? [] : [{ label: 'Waited to be sent', ms: queued }]),
+    ...(queued === undefined ? [] : [{ label: 'Wait to be sent', ms: queued }]),
     ...parts.map((part) => ({ ...part, share: part.ms / whole })),
   ];
 }

@@ -76,10 +76,10 @@ function Shown({ report, data }: { report: Report; data: string }) {
       <div className="told">
         <section className="card" aria-labelledby="told">
           <header>
-            <h2 id="told">Who was told</h2>
+            <h2 id="told">Notified</h2>
           </header>
           {deliveries.length === 0 ? (
-            <p className="nobody">No subscription was told.</p>
+            <p className="nobody">No subscription was notified.</p>
           ) : hasMore ? (
             <AllDeliveries id={report.id} />
           ) : (

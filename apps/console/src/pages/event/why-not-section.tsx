@@ -27,8 +27,8 @@ export function WhyNotSection({
   return (
     <section className="card" aria-labelledby="why-not">
       <header>
-        <h2 id="why-not">Who was not told</h2>
-        <span className="quiet">By their present settings</span>
+        <h2 id="why-not">Not notified</h2>
+        <span className="quiet">By their current settings</span>
       </header>
       {subscriptions ? (
         <Reasons report={report} subscriptions={subscriptions} isOwn={isOwn} />
@@ -53,14 +53,14 @@ function Reasons({
     return <p className="nobody">This event is a test of one subscription.</p>;
   }
   const groups = groupsOf(report, whyNotOf(report, subscriptions));
-  // Count subscriptions that are off, which may be switched on.
+  // Count disabled subscriptions, which can be enabled.
   const isCovered = subscriptions.some((one) => canBeSent(report, { ...one, enabled: true }));
   return (
     <>
       {groups.length === 0 && (
         <p className="nobody">
           {deliveries.length > 0 ? (
-            'Every subscription that could have been told was told.'
+            'Every subscription that matches was notified.'
           ) : (
             <Nobody subscriptions={subscriptions} isOwn={isOwn} />
           )}

@@ -31,7 +31,7 @@ describe('a reason', () => {
     [
       'disabled',
       { enabled: false, disabledReason: 'gone', disabledAt: '2026-01-31T11:00:00.000Z' },
-      ...['answered 410 Gone, off since', '2026-01-31T11:00:00.000Z'],
+      ...['answered 410 Gone, disabled since', '2026-01-31T11:00:00.000Z'],
     ],
     [
       'disabled',
@@ -87,7 +87,7 @@ it('lists first the reasons that a small change would remove', () => {
   const found = whyNotOf({ ...event, unmatched }, []);
   expect(found.map(({ webhookId }) => webhookId)).toEqual(['2', '1']);
   expect(groupsOf(event, found)).toMatchObject([
-    { title: 'Off', all: [{ webhookId: '2' }] },
+    { title: 'Disabled', all: [{ webhookId: '2' }] },
     { title: 'Other kind of event', all: [{ webhookId: '1' }] },
   ]);
 });

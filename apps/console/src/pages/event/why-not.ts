@@ -96,7 +96,7 @@ function isAbout(subscription: Subscription, resource: string): boolean {
 }
 
 const TITLES: Record<Reason, string> = {
-  disabled: 'Off',
+  disabled: 'Disabled',
   other_application: 'Other application',
   created_later: 'Created later',
   changed_later: 'Changed later',
@@ -106,14 +106,13 @@ const TITLES: Record<Reason, string> = {
 };
 
 const SENTENCES: Record<Reason, (event: EventKind) => string> = {
-  disabled: () =>
-    'Switch a subscription on to get later events. Then you can send it this one, too.',
+  disabled: () => 'Enable a subscription to get later events. Then you can send it this one, too.',
   other_application: ({ applicationId }) =>
     applicationId === undefined
       ? 'This event belongs to no application.'
       : 'This event belongs to another application.',
   created_later: () => 'The subscription was created after this event. It gets later ones.',
-  changed_later: () => 'The subscription would be told now. It gets later events.',
+  changed_later: () => 'The subscription matches now, and gets later events.',
   other_resource: ({ resource }) =>
     `This event is about ${resource}. To get these events, add ${resource} to the resources of a subscription.`,
   other_event: ({ event }) =>
@@ -132,7 +131,9 @@ function detailOf(
   if (reason === 'changed_later') return { detail: 'changed', at: updatedAt };
   if (reason !== 'disabled' || !disabledReason) return {};
   const detail = OFF[disabledReason];
-  return disabledAt === undefined ? { detail } : { detail: `${detail}, off since`, at: disabledAt };
+  return disabledAt === undefined
+    ? { detail }
+    : { detail: `${detail}, disabled since`, at: disabledAt };
 }
 
 const OFF: Record<NonNullable<Subscription['disabledReason']>, string> = {

@@ -69,7 +69,7 @@ function Request({
     >
       <Field
         label={LABELS.contains}
-        hint="Such as a telephone number, exactly as it is in the events. Case counts."
+        hint="Such as a telephone number, exactly as it is in the events. It is case-sensitive."
         error={faults['contains']}
       >
         <input
@@ -90,8 +90,8 @@ function Request({
         </p>
       )}
       <p className="quiet">
-        The data of these events, the answers to them and these producers’ ids are emptied, and what
-        still waits is cancelled. This cannot be undone.
+        Erases the data of these events, the stored answers to them and these producers’ ids, and
+        cancels deliveries that wait. This cannot be undone.
       </p>
       <div className="tools">
         {isFound ? (

@@ -28,10 +28,10 @@ const FURTHER: readonly Filter[] = [
   { name: 'resource', label: 'About', kind: 'choice', choices: ['call', 'sms', 'transcription'] },
   {
     name: 'unmatched',
-    label: 'Told to',
+    label: 'Notified',
     kind: 'choice',
     choices: ['true', 'false'],
-    names: { true: 'nobody', false: 'a subscription' },
+    names: { true: 'no subscription', false: 'a subscription' },
   },
 ];
 const TIMES: readonly Filter[] = [
@@ -92,7 +92,7 @@ const COLUMNS_OF_PHONE: readonly Column<Event>[] = [
   { ...APPLICATION, width: 'minmax(0, 1fr)' },
 ];
 
-/** All events, whether or not a subscription was told. */
+/** All events, whether or not a subscription was notified. */
 export default function EventsPage() {
   const { isOwn } = useAccountShown();
   const filters = useFilters();

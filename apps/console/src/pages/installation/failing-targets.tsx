@@ -82,7 +82,7 @@ export function LosingSubscriptions({ losing }: Pick<Overview, 'losing'>) {
         <h2 id="losing">Losing notifications</h2>
         <span className="muted note">
           {losing.length >= MOST && `the ${MOST} that have lost the most; `}
-          exhausted, or cancelled by the service, in the last 24 hours
+          failed, or cancelled by the service, in the last 24 hours
         </span>
       </header>
       <LiveLines heads={['Host', wide('Account'), 'Last one', number('Lost')]}>

@@ -20,7 +20,7 @@ export function Counts({
     samples.length > 1 ? samples.map((sample) => sample[name] ?? null) : undefined;
   return (
     <Figures>
-      <Figure name="Pending" note={claimsText(expiredClaims)} course={courseOf('pending')}>
+      <Figure name="Waiting" note={claimsText(expiredClaims)} course={courseOf('pending')}>
         {number.format(pending)}
       </Figure>
       <Figure
@@ -51,5 +51,5 @@ export function Counts({
 }
 
 function claimsText(count: number): string {
-  return count === 0 ? 'deliveries not finished' : `${number.format(count)} left by a worker`;
+  return count === 0 ? 'unfinished deliveries' : `${number.format(count)} left by a worker`;
 }

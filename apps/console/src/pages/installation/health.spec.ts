@@ -47,7 +47,7 @@ it('lists the checks when everything works', () => {
     ['1 of 1 worker', '1 worker is alive.'],
     ['1 of 1 API', '1 API is alive.'],
     ['Redis answers', 'Redis answers.'],
-    ['Partitions to Nov 26', 'There are partitions for the days to come.'],
+    ['Partitions to Nov 26', 'There are partitions for the coming days.'],
     ['Schema 0004', 'The newest migration is Webhooks1763700000004.'],
   ]);
 });
@@ -115,7 +115,7 @@ describe('processes', () => {
   });
 
   it('reports that no API has been seen', () => {
-    expect(worstOf({ apis: [] })).toEqual(['waiting', 'No API has shown a sign of life.']);
+    expect(worstOf({ apis: [] })).toEqual(['waiting', 'No API process has reported yet.']);
   });
 
   it('reports different versions, ignoring processes that are gone', () => {
@@ -140,7 +140,7 @@ it('reports that Redis is down', () => {
 it('reports expired claims', () => {
   expect(worstOf({ expiredClaims: 3 })).toEqual([
     'waiting',
-    '3 of 12 pending deliveries were left by a worker without an outcome.',
+    '3 of 12 unfinished deliveries were left by a worker without an outcome.',
   ]);
 });
 

@@ -101,7 +101,7 @@ function workersFinding({ workers }: Overview): Finding {
 const HOLDS: Record<NonNullable<Overview['workers'][number]['hold']>['cause'], string> = {
   unreachable: 'no target answers',
   proxy: 'the egress proxy cannot be reached, or refuses',
-  resolver: 'no resolver of names answers',
+  resolver: 'no DNS resolver answers',
   network: 'the host has no route, no permission or no network',
   resources: 'the host lacks file descriptors, memory or ports',
 };
@@ -124,8 +124,8 @@ function holdFinding({ workers }: Overview): Finding | undefined {
 function apisFinding({ apis }: Overview): Finding {
   const alive = apis.filter(isAlive).length;
   if (alive === 0) {
-    const text = 'No API has shown a sign of life.';
-    const advice = 'One answers, so it has probably just started.';
+    const text = 'No API process has reported yet.';
+    const advice = 'One answers this request, so it has probably just started.';
     return { tone: 'waiting', check: 'No API known', text, advice };
   }
   return silenceOf('API', alive, apis.length, 'Requests go to the others.');
@@ -177,7 +177,7 @@ function storageFinding({ partitions, retention }: Overview, now: number): Findi
   return {
     tone: 'good',
     check: `Partitions to ${dayText(last)}`,
-    text: 'There are partitions for the days to come.',
+    text: 'There are partitions for the coming days.',
   };
 }
 
@@ -197,7 +197,7 @@ function claimsFinding({ expiredClaims, lookedAt }: Overview): Finding | undefin
   return {
     tone: 'waiting',
     check: 'Deliveries left behind',
-    text: `${expiredClaims} of ${lookedAt} pending deliveries ${expiredClaims === 1 ? 'was' : 'were'} left by a worker without an outcome.`,
+    text: `${expiredClaims} of ${lookedAt} unfinished deliveries ${expiredClaims === 1 ? 'was' : 'were'} left by a worker without an outcome.`,
     advice: 'Workers claim them again within seconds. If this grows, workers may be crashing.',
   };
 }
@@ -207,6 +207,6 @@ function versionsFinding({ workers, apis }: Overview): Finding | undefined {
   const versions = [...new Set(alive.map(({ version }) => version))].sort();
   if (versions.length < 2) return undefined;
   const text = `The versions ${versions.join(', ')} run at the same time.`;
-  const advice = 'During an upgrade, this is right.';
+  const advice = 'This is expected during an upgrade.';
   return { tone: 'waiting', check: `${versions.length} versions`, text, advice };
 }

@@ -73,8 +73,7 @@ export default function LoadPage() {
   return (
     <Page title="Load" state={<Refresh list={list} />} actions={<RangePicker ranges={RANGES} />}>
       <p className="muted load-note">
-        What each account causes. Events and attempts since <ClockTime at={since} hasClock />.
-        Waiting: now.
+        Load by account. Events and attempts since <ClockTime at={since} hasClock />. Waiting: now.
       </p>
       <Problem error={list.error} />
       <PagedTable
@@ -84,7 +83,7 @@ export default function LoadPage() {
         columns={columns}
         sorting={sorting}
         rowHeight={41}
-        empty={<EmptyState title="No account has had any load in this time." />}
+        empty={<EmptyState title="No account had any load in this period." />}
       />
     </Page>
   );

@@ -143,7 +143,7 @@ function NextStep({
 
 function SendTest({ id }: { id: string }) {
   const { mutate, isPending } = useTest(id);
-  const send = () => mutate(undefined, { onSuccess: () => showToast('A test is sent.') });
+  const send = () => mutate(undefined, { onSuccess: () => showToast('Test sent.') });
   return (
     <button type="button" className="small" disabled={isPending} onClick={send}>
       Send test

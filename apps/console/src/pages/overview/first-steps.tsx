@@ -32,8 +32,8 @@ export function FirstSteps() {
             </Link>
           }
         >
-          It says which URLs drive the calls and messages of your numbers. You can skip it: a
-          subscription may be for the whole account.
+          It names the URLs that control the calls and messages of your numbers. You can skip it: a
+          subscription can cover the whole account.
         </Step>
         <Step
           name="Subscribe"
@@ -44,7 +44,7 @@ export function FirstSteps() {
             </Link>
           }
         >
-          Choose which events are sent to which address of yours.
+          Choose which events go to which of your URLs.
         </Step>
         <Step
           name="Send a test event"

@@ -86,7 +86,7 @@ function Shown({ history, tools }: { history: History & { waiting: Waiting }; to
           course={succeeded}
           note={
             attempts === 0 ? (
-              'no attempts in this time'
+              'no attempts in this period'
             ) : (
               <>
                 <span className={`toned ${rateTone(attempts - failedCount, failedCount)}`}>
@@ -127,7 +127,7 @@ function Shown({ history, tools }: { history: History & { waiting: Waiting }; to
           note={
             answerMs
               ? `p50 ${durationText(answerMs.p50)} · p99 ${durationText(answerMs.p99)}`
-              : 'no answers in this time'
+              : 'no answers in this period'
           }
         >
           {answerMs ? durationText(answerMs.p95) : '–'}
@@ -163,14 +163,13 @@ function Shown({ history, tools }: { history: History & { waiting: Waiting }; to
 function Change({ count, before }: { count: number; before: number }) {
   const name = nameBefore(useRange());
   const change = count - before;
-  if (change === 0) return count === 0 ? 'none' : `as many as in ${name}`;
+  if (change === 0) return count === 0 ? 'none' : `the same as ${name}`;
   return (
     <>
       <span className={`toned ${change > 0 ? 'bad' : 'good'}`}>
-        {change > 0 ? '+' : '−'}
-        {countText(Math.abs(change))}
+        {countText(Math.abs(change))} {change > 0 ? 'more' : 'fewer'}
       </span>{' '}
-      to {name}
+      than {name}
     </>
   );
 }

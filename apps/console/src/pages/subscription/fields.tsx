@@ -61,7 +61,7 @@ export function SubscriptionFields({
         {(values.accounts !== '' || (isOwnOfOperator && isNotice(values.event))) && (
           <CheckField
             label={LABELS.accounts}
-            hint="You are told of the subscriptions of every account, not only of your own."
+            hint="Notifies you of the subscriptions of every account, not only your own."
             error={faultOf('accounts')}
             isTicked={values.accounts !== ''}
             onChange={(isTicked) => onChange({ accounts: isTicked ? 'all' : '' })}
@@ -111,7 +111,7 @@ export function SubscriptionFields({
         >
           <Field
             label={LABELS.signature}
-            hint="With HMAC-SHA256, your server knows the secret. With Ed25519, it needs only a public key. After a change, the old key also signs for 24 hours."
+            hint="With HMAC-SHA256, your server knows the secret. With Ed25519, it needs only a public key. After a change, both keys are valid for 24 hours."
             error={faultOf('signature')}
           >
             <select {...textOf('signature')}>

@@ -56,9 +56,9 @@ export function FilterField({
     <fieldset className="field filter" aria-describedby={fault === undefined ? id : `${id}-fault`}>
       <legend className="hidden">Filter</legend>
       <p className="hint" id={id}>
-        Sends only events whose data meets all conditions. Write the name of a member, and dots
-        between names for members inside: <code>caller.country</code>. An event without the member
-        is not sent. Numbers, true, false and null are not text, unless they are in quotes.
+        Sends only events whose data meets all conditions. Name a member, with dots for nested ones:{' '}
+        <code>caller.country</code>. A missing member or another type never matches. Numbers, true,
+        false and null are not text, unless they are in quotes.
       </p>
       {rows.length > 0 && (
         <ul className="rows">

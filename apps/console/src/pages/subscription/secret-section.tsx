@@ -31,7 +31,7 @@ export function SecretSection({ subscription }: { subscription: Subscription }) 
       onSuccess: (made) => {
         setSecret(made.secret);
         setIsRotating(false);
-        showToast(`The ${what} is replaced. The old one also signs for 24 hours.`);
+        showToast(`The ${what} is replaced. Both are valid for 24 hours.`);
       },
     });
   }
@@ -98,14 +98,13 @@ function OldKeys({ id, what }: { id: string; what: string }) {
     <Notice tone="waiting">
       <p>
         {overlap.count === 1
-          ? `The old ${what} also signs`
-          : `${overlap.count} old ones also sign, the last of them`}{' '}
-        for{' '}
+          ? `Both ${what}s are valid for another`
+          : `The new ${what} and the newest of ${overlap.count} old ones are valid for another`}{' '}
         <span className="countdown" role="timer">
           {left}
         </span>
-        , until <LocalTime at={new Date(overlap.until).toISOString()} />. Until then, your server
-        may verify with either.
+        , until <LocalTime at={new Date(overlap.until).toISOString()} />. Your server can verify
+        with either.
       </p>
     </Notice>
   );

@@ -2,11 +2,11 @@ import type { Schemas } from '../../app/api.js';
 
 /** The meaning of each event kind. */
 export const EVENT_KINDS: Record<Schemas['EventKind'], string> = {
-  smsdlr: 'a message was delivered, or was not',
-  cdrCreated: 'a call or a message has ended',
-  cdrRated: 'the price of a call or a message is known',
+  smsdlr: 'a message was delivered or failed',
+  cdrCreated: 'a call or message has ended',
+  cdrRated: 'a call or message was priced',
   webhookFailing: 'another subscription keeps failing (for all resources)',
-  webhookDisabled: 'another subscription was switched off by the service (for all resources)',
+  webhookDisabled: 'the service disabled another subscription (for all resources)',
   webhookRecovered: 'another subscription works again (for all resources)',
 };
 

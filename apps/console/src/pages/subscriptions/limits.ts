@@ -1,4 +1,4 @@
-/** The limits of subscriptions, of the account and of each application. Those that are off count, too. */
+/** The limits of subscriptions, of the account and of each application. Disabled ones count, too. */
 export const MAX_SUBSCRIPTIONS = 10;
 
 /** `3 of 10 subscriptions`, and what to do at the limit. */
@@ -6,7 +6,7 @@ export function roomText(count: number): string {
   const used = `${count} of ${MAX_SUBSCRIPTIONS} subscriptions`;
   return count < MAX_SUBSCRIPTIONS
     ? `${used}.`
-    : `${used}: that is the limit. To make room, delete one; those that are off count, too.`;
+    : `${used}: the limit is reached. Delete one to make room; disabled ones count, too.`;
 }
 
 /**

@@ -82,7 +82,7 @@ function Nothing({ isOwn }: { isOwn: boolean }) {
     <EmptyState title="There are no subscriptions yet.">
       {isOwn && (
         <p>
-          A subscription says which events are sent to which address of yours.{' '}
+          A subscription sends the events that you choose to one of your URLs.{' '}
           <Link href="/subscriptions/new">Create the first one</Link>, and send a test.
         </p>
       )}
