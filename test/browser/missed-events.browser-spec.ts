@@ -45,13 +45,13 @@ describe('what a subscription has missed', () => {
     await dialog.getByText('Late').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Send 2 events' }).click();
-    await dialog.getByText('2 of 2 queued').waitFor();
+    await dialog.getByText('2 of 2 started').waitFor();
     await dialog.getByText('It is complete.').waitFor();
     await installation.receiver.until((received) => received.length === before + 2);
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByText('This subscription has missed nothing.').waitFor();
     const progress = page.getByRole('list', { name: 'Sent together' });
-    await progress.getByText('2 of 2 queued').waitFor();
+    await progress.getByText('2 of 2 started').waitFor();
   });
 
   it('is sent from the chosen time on, once the other filters are removed', async () => {
