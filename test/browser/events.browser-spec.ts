@@ -126,7 +126,7 @@ it('sends a missed event to a subscription that was created later', async () => 
   await installation.aSubscription(customer, { name: 'Late' });
   await installation.aSubscription(customer, { name: 'Messages', event: 'smsdlr' });
   const page = await installation.openAs(customer, `events/${await newestEvent()}`);
-  const send = page.getByRole('button', { name: 'Send now' });
+  const send = page.getByRole('button', { name: 'Send', exact: true });
   await page.getByText('Other kind of event').click();
   await page.getByRole('listitem').filter({ hasText: 'Messages' }).waitFor();
   expect(await send.count()).toBe(1);
@@ -177,7 +177,7 @@ it('offers a subscription for the application of the event, and then sends it', 
   await page.getByText('The subscription is created.').waitFor();
 
   const again = await installation.openAs(customer, `events/${id}`);
-  await again.getByRole('button', { name: 'Send now' }).click();
+  await again.getByRole('button', { name: 'Send', exact: true }).click();
   await again.locator('.heading .pill', { hasText: '1 delivery' }).waitFor();
   expect(await again.getByRole('link', { name }).count()).toBe(0);
 });

@@ -41,10 +41,10 @@ describe('what a subscription has missed', () => {
 
     await page.getByRole('button', { name: 'Send missed events' }).click();
     const dialog = page.getByRole('dialog', { name: 'Send missed events' });
-    await dialog.getByText('2 events: all 2 go now.').waitFor();
+    await dialog.getByText('2 missed events: all 2 go now.').waitFor();
     await dialog.getByText('Late').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
-    await dialog.getByRole('button', { name: 'Send 2 events' }).click();
+    await dialog.getByRole('button', { name: 'Send 2 missed events' }).click();
     await dialog.getByText('2 of 2 started').waitFor();
     await dialog.getByText('It is complete.').waitFor();
     await installation.receiver.until((received) => received.length === before + 2);
@@ -75,7 +75,7 @@ describe('what a subscription has missed', () => {
     await page.getByRole('button', { name: 'Remove the filter Notified' }).click();
     await send.click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('1 event: 1 goes now.').waitFor();
+    await dialog.getByText('1 missed event: 1 goes now.').waitFor();
     await dialog.getByLabel('Accepted since').fill(localInput(new Date(Date.now() + 60_000)));
     await dialog.getByText('must be in the past').waitFor();
   });
@@ -126,10 +126,10 @@ describe('after a subscription is created', () => {
     const page = await create('event=smsdlr');
     await page.getByText('2 earlier events match it.').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
-    await page.getByRole('link', { name: 'See them, or send them now' }).click();
+    await page.getByRole('link', { name: 'See them, and send them' }).click();
     await page.getByText('2 events', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Send missed events' }).click();
-    await page.getByRole('dialog').getByText('2 events: all 2 go now.').waitFor();
+    await page.getByRole('dialog').getByText('2 missed events: all 2 go now.').waitFor();
   });
 
   it('counts one page of them, and only those that it covers', async () => {

@@ -156,7 +156,7 @@ describe('the filter of a subscription', () => {
     await page.goto(`${installation.api.url}/console/events/${newest!.id}`);
     await page.getByText('Excluded by its filter').waitFor();
     await page.getByText('does not meet the filter').waitFor();
-    expect(await page.getByRole('button', { name: 'Send now' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Send', exact: true }).count()).toBe(0);
   });
 
   it('can be tried once the subscription exists', async () => {
@@ -310,7 +310,7 @@ describe('the health of a subscription', () => {
     await enable.click();
     const dialog = page.getByRole('dialog', { name: 'The subscription is enabled' });
     await dialog.getByLabel('Send 2 deliveries again: all 2 go now').waitFor();
-    await dialog.getByLabel('Send 1 event now: 1 goes now').waitFor();
+    await dialog.getByLabel('Send 1 missed event: 1 goes now').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await dialog.getByText('2 of 2 started').waitFor();
@@ -332,14 +332,14 @@ describe('the health of a subscription', () => {
     await installation.report(customer);
     await page.getByRole('button', { name: 'Enable' }).click();
     const dialog = page.getByRole('dialog', { name: 'The subscription is enabled' });
-    await dialog.getByLabel('Send 2 events now: all 2 go now').uncheck();
+    await dialog.getByLabel('Send 2 missed events: all 2 go now').uncheck();
     await dialog.getByRole('button', { name: 'Send' }).click();
     await dialog.getByText('1 of 1 started').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByText('2 events came while it was disabled.').waitFor();
-    await page.getByRole('link', { name: 'See them, or send them now' }).click();
+    await page.getByRole('link', { name: 'See them, and send them' }).click();
     await page.getByRole('button', { name: 'Send missed events' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Send 2 events now' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send 2 missed events' }).click();
     await page.getByRole('dialog').getByText('2 of 2 started').waitFor();
   });
 });

@@ -18,7 +18,7 @@ it.each([
   [{ state: 'succeeded' }, 'Send again', 'Send 2 deliveries again', 'Send 2 again'],
   [{ state: 'pending' }, 'Send now', 'Send 2 deliveries now', 'Send 2 now'],
   [{}, 'Send undelivered', 'Send 2 deliveries', 'Send 2'],
-  [{ missedBy: '7' }, 'Send missed events', 'Send 2 events now', 'Send 2 now'],
+  [{ missedBy: '7' }, 'Send missed events', 'Send 2 missed events', 'Send 2'],
 ])('sends what has ended again, and what waits now: %j', (values, label, text, short) => {
   const sends = sendsOf(values);
   expect(SEND_LABELS[sends]).toBe(label);
@@ -48,13 +48,13 @@ describe('a dry run and its progress', () => {
 
   it('are told on an offer, too', () => {
     expect(offerText({ deliveries: 3, ...paused }, 'missed')).toBe(
-      'Send 3 events now: 1 goes now, 2 wait for a paused subscription',
+      'Send 3 missed events: 1 goes now, 2 wait for a paused subscription',
     );
   });
 
   it('says which are left out, and why', () => {
     expect(leftOutText(1, 'again')).toMatch(/^1 delivery is left out, because its/);
-    expect(leftOutText(2, 'missed')).toMatch(/^2 events are left out, because their/);
+    expect(leftOutText(2, 'missed')).toMatch(/^2 missed events are left out, because their/);
   });
 
   it.each([

@@ -3,8 +3,8 @@ import type { Schemas } from '../app/api.js';
 import { isFinished, type DeliveryState } from './delivery-state.js';
 
 /**
- * What sending does: what has ended is sent again, what waits is sent now. `undelivered` is both, and `missed` is for
- * events without a delivery.
+ * What sending does: what has ended is sent again, what waits is sent now. `undelivered` is both, and `missed` is neither:
+ * events without a delivery are sent for the first time.
  */
 export type Sends = 'again' | 'now' | 'undelivered' | 'missed';
 
@@ -34,7 +34,7 @@ export const SEND_NOTES: Record<Sends, string> = {
 };
 
 const countOf = (count: number, sends: Sends): string => {
-  const what = sends === 'missed' ? ['event', 'events'] : ['delivery', 'deliveries'];
+  const what = sends === 'missed' ? ['missed event', 'missed events'] : ['delivery', 'deliveries'];
   return `${count.toLocaleString('en')} ${what[count === 1 ? 0 : 1]}`;
 };
 
@@ -42,7 +42,7 @@ const ENDS: Record<Sends, string> = {
   again: ' again',
   now: ' now',
   undelivered: '',
-  missed: ' now',
+  missed: '',
 };
 
 /** The text of the button that starts it: `Send 3 deliveries again`. */

@@ -32,7 +32,7 @@ export function NewLink({
         <>
           <Field
             label={LABELS.scope}
-            hint="read: only read, and no signing secret. manage: all that the user may do."
+            hint="read: only reading, and no signing secrets. manage: everything that the user may do."
             error={faults['scope']}
           >
             <select name="scope" defaultValue="read" autoFocus>

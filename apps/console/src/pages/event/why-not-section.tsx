@@ -179,7 +179,7 @@ function NotTold({
           onClick={() => send.mutate(webhookId)}
           disabled={send.isPending || send.isSuccess}
         >
-          Send now
+          Send
         </button>
       )}
     </>

@@ -42,7 +42,7 @@ function Missed({
     <Notice tone="waiting">
       <p>
         {missedText(count, isMore, what)} {isOne ? singular : plural}.{' '}
-        <Link href={path}>See {isOne ? 'it, or send it now' : 'them, or send them now'}</Link>
+        <Link href={path}>See {isOne ? 'it, and send it' : 'them, and send them'}</Link>
       </p>
     </Notice>
   );
