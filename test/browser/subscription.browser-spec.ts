@@ -301,7 +301,7 @@ describe('the health of a subscription', () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     await installation.report(customer);
     await page.getByText('Your server answered 410 Gone').waitFor();
-    await page.locator('.heading .pill.neutral', { hasText: 'disabled' }).waitFor();
+    await page.locator('.heading .pill.bad', { hasText: 'disabled' }).waitFor();
     installation.receiver.answering = (_, response) => response.end();
     await installation.report(customer);
     // Only one, beside the reason.

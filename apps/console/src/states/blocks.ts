@@ -25,13 +25,19 @@ export const PAUSED: Block = {
  * The circuit is open.
  * @param until when one notification is sent as a probe; undefined if that is due
  */
-export const openUntil = (until: string | undefined): Block => ({
+export const openBlock = (until: string | undefined): Block => ({
   reason: 'Your server keeps failing, so notifications wait until it works again.',
   next:
     until === undefined
       ? { text: 'The next due notification is sent as a probe.', brief: 'now' }
       : { text: 'Next try', at: until },
 });
+
+/** A target fails, and its circuit is closed. */
+export const RETRIED: Moment = {
+  text: 'Each notification is retried on its schedule.',
+  brief: 'on schedule',
+};
 
 /** The target asked to wait. */
 export const heldUntil = (until: string): Block => ({

@@ -6,7 +6,7 @@ import {
   type Block,
   heldUntil,
   type Moment,
-  openUntil,
+  openBlock,
   OUR_NETWORK,
   PACED_BY,
   PAUSED,
@@ -174,7 +174,7 @@ function blockOf(delivery: Waiting, target: Target | undefined, now: number): Bl
       .flatMap((time) => time ?? [])
       .sort()
       .at(-1);
-    return openUntil(at === undefined || isDue(at, now) ? undefined : at);
+    return openBlock(at === undefined || isDue(at, now) ? undefined : at);
   }
   const isHeld = target && nextAttemptAt !== undefined && !isDue(nextAttemptAt, now);
   return isHeld ? heldUntil(nextAttemptAt) : undefined;

@@ -92,13 +92,13 @@ describe('the sentences of a subscription', () => {
     },
     {
       of: { ...off, disabledReason: 'gone' },
-      is: 'neutral disabled',
+      is: 'bad disabled',
       why: 'Your server answered 410 Gone, so the subscription was disabled.',
       ...{ next: KEPT, step: 'enable' },
     },
     {
       of: { ...off, disabledReason: 'failing' },
-      is: 'neutral disabled',
+      is: 'bad disabled',
       why: 'Every attempt failed for five days, so the subscription was disabled.',
       ...{ next: KEPT, step: 'enable' },
     },
@@ -113,6 +113,7 @@ describe('the sentences of a subscription', () => {
     expect([`${first.tone} ${first.word}`, first.reason]).toEqual([is, why]);
     expect([first.next.text, first.next.at].join(' ').trim()).toBe(next);
     expect(first.step).toBe(step);
+    expect(first.needsAttention).toBe(first.tone === 'bad');
   });
 
   it('have either the time when it is disabled, or since when it is', () => {

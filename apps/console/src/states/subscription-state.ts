@@ -1,6 +1,14 @@
 import type { Schemas } from '../app/api.js';
 import type { Tone } from '../components/notice.js';
-import { type Block, heldUntil, type Moment, openUntil, PACED_BY, PAUSED } from './blocks.js';
+import {
+  type Block,
+  heldUntil,
+  type Moment,
+  openBlock,
+  PACED_BY,
+  PAUSED,
+  RETRIED,
+} from './blocks.js';
 
 /** The known properties of a subscription. */
 export type Known = Pick<
@@ -13,7 +21,7 @@ export type Step = 'test' | 'resume' | 'enable' | 'send again' | 'see waiting';
 
 /** One condition of a subscription, in plain words. */
 export interface Condition {
-  /** Of the word. Red is what fails or is lost, amber is what waits. */
+  /** Of the word: red is what needs attention, amber is what waits. */
   tone: Tone;
   /** One word, for lists. */
   word: string;
@@ -74,11 +82,12 @@ const DISABLED: Record<NonNullable<Known['disabledReason']> | 'customer', string
 };
 
 function disabled({ disabledReason, disabledAt }: Known): Condition {
+  const isByService = disabledReason !== undefined;
   return {
-    tone: 'neutral',
+    tone: isByService ? 'bad' : 'neutral',
     word: 'disabled',
-    api: `enabled: false${disabledReason ? `, disabledReason: ${disabledReason}` : ''}`,
-    needsAttention: disabledReason !== undefined,
+    api: `enabled: false${isByService ? `, disabledReason: ${disabledReason}` : ''}`,
+    needsAttention: isByService,
     reason: DISABLED[disabledReason ?? 'customer'],
     ...(disabledAt !== undefined && { since: { text: 'Disabled', at: disabledAt } }),
     next: { text: 'Nothing is sent, and new events are not kept for it.', brief: '–' },
@@ -106,7 +115,7 @@ const FAILING = { tone: 'bad', word: 'failing', needsAttention: true, step: 'tes
 
 function openCircuit(health: Health, isWaiting: boolean, paused = false): Condition {
   const { until, disablesAt } = health;
-  const { reason, next } = openUntil(isWaiting ? until : undefined);
+  const { reason, next } = openBlock(isWaiting ? until : undefined);
   return {
     ...FAILING,
     api: 'health.state: open',
@@ -123,7 +132,7 @@ function failing(health: Health): Condition {
     api: 'health.state: failing',
     reason: 'Every attempt since the last success has failed.',
     ...firstFailure(health),
-    next: { text: 'Each notification is retried on its schedule.', brief: 'on schedule' },
+    next: RETRIED,
   };
 }
 

@@ -4,6 +4,7 @@ import { AccountName } from '../../app/account-name.js';
 import { AnswerCode } from '../../components/answer-code.js';
 import { LiveLines, number, wide } from '../../components/lines.js';
 import { ClockTime, RelativeTime, useNow } from '../../components/time.js';
+import { openBlock, RETRIED } from '../../states/blocks.js';
 import { lastProblemQuery, type Overview } from './installation.queries.js';
 
 const HEADS = [
@@ -63,7 +64,7 @@ function Target({ target }: { target: Overview['failing'][number] }) {
         <ClockTime at={failingSince} />
       </td>
       <td className="muted wide">
-        {openUntil === undefined ? 'on schedule' : <NextTry at={openUntil} />}
+        {openUntil === undefined ? RETRIED.brief : <NextTry at={openUntil} />}
       </td>
       <td className="number">
         {waiting.toLocaleString('en')}
@@ -133,7 +134,7 @@ function Host({
 
 function NextTry({ at }: { at: string }) {
   const isDue = useNow((now) => Date.parse(at) <= now);
-  return isDue ? 'now' : <RelativeTime at={at} />;
+  return isDue ? openBlock(undefined).next.brief : <RelativeTime at={at} />;
 }
 
 function LastProblem({ webhookId }: { webhookId: string }) {

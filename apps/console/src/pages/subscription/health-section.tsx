@@ -57,7 +57,7 @@ export function HealthSection({
       {conditions
         .filter((condition) => !isQuiet(condition))
         .map((condition) => (
-          <Notice key={condition.reason} tone={condition.needsAttention ? 'bad' : condition.tone}>
+          <Notice key={condition.reason} tone={condition.tone}>
             <div className="callout">
               <div>
                 <p className="strong">{told(condition.reason)}</p>
