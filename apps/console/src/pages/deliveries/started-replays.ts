@@ -19,7 +19,8 @@ function keep(next: readonly Started[]): void {
 }
 
 /** Remembers a replay until it is dismissed. */
-export const remember = (replay: Started): void => keep([...started.get(), replay]);
+export const remember = (replay: Started): void =>
+  keep([...started.get().filter(({ id }) => id !== replay.id), replay]);
 
 export const dismiss = (id: string): void => keep(started.get().filter((one) => one.id !== id));
 

@@ -50,9 +50,9 @@ export function useSendAll() {
       const ids: string[] = [];
       for (const selected of all) {
         const id = await startReplay(selected, keyOf(selected));
+        remember({ userId, id });
         ids.push(id);
       }
-      for (const id of ids) remember({ userId, id });
       return ids;
     },
     onSuccess: (_ids, all) => {
