@@ -27,10 +27,17 @@ WITH ended AS (
 ), removed AS (
   DELETE FROM links l USING ended WHERE l.id = ended.id
 ), valid AS (
-  SELECT id FROM users WHERE id = $1 AND status = 'active' FOR SHARE
+  SELECT u.id AS user_id, c.id AS credential_id, c.expires_at
+  FROM users u CROSS JOIN credentials c JOIN users maker ON maker.id = c.user_id
+  WHERE u.id = $1 AND u.status = 'active'
+    AND c.id = $2 AND maker.status = 'active'
+    AND (c.expires_at IS NULL OR c.expires_at > now())
+  FOR SHARE OF u, maker FOR KEY SHARE OF c
 )
-INSERT INTO links (hash, user_id, scope, ends_at)
-SELECT decode($2, 'base64'), id, $3, now() + $4::integer * interval '1 second' FROM valid
+INSERT INTO links (hash, user_id, credential_id, scope, ends_at)
+SELECT decode($3, 'base64'), user_id, credential_id, $4,
+  least(now() + $5::integer * interval '1 second', expires_at)
+FROM valid
 RETURNING id, ends_at AS "endsAt";
 
 -- INSERT_SESSION, prepared as sessions.insert
@@ -114,6 +121,7 @@ DELETE FROM sessions WHERE hash = decode($1, 'base64') RETURNING 1;
 WITH removed AS (
   -- With their sessions.
   DELETE FROM links WHERE user_id = $1
+    OR credential_id = ANY (ARRAY(SELECT id FROM credentials WHERE user_id = $1))
 )
 DELETE FROM sessions s USING credentials c WHERE c.id = s.credential_id AND c.user_id = $1;
 

@@ -59,6 +59,13 @@ async function aLink(
   return { ...made, link: made.url.split('#link=')[1]! };
 }
 
+/** A new credential of a user. @returns its path and a client with it */
+async function aCredentialOf(by: Client, username: string, fields: object = {}) {
+  const answer = await by.post(`/v1/users/${username}/credentials`, fields);
+  const { href, password } = answer.json<{ href: string; password: string }>();
+  return { path: new URL(href).pathname, client: clientOf(api.url, `${username}:${password}`) };
+}
+
 const open = (link: string, of: Client = browser) =>
   of.post('/v1/session', { link }, { headers: SAME_ORIGIN });
 
@@ -141,6 +148,66 @@ describe('a link', () => {
     await delay(1_100);
     expect((await open(unused.link)).status).toBe(401);
     expect((await browser.get('/v1/webhooks', session)).status).toBe(401);
+  });
+
+  it('ends, with its session, when the credential that made it is revoked', async () => {
+    const { id, username, client } = await aCustomer();
+    const leaked = await aCredentialOf(platform, 'switch');
+    const [unused, used] = [
+      await aLink(username, {}, leaked.client),
+      await aLink(username, {}, leaked.client),
+    ];
+    const kept = sessionOf(await open((await aLink(username, {}, client)).link));
+    const session = sessionOf(await open(used.link));
+    expect((await browser.get('/v1/webhooks', session)).status).toBe(200);
+    expect((await platform.delete(leaked.path)).status).toBe(200);
+    await delay(1_100);
+    expect((await open(unused.link)).status).toBe(401);
+    expect((await browser.get('/v1/webhooks', session)).status).toBe(401);
+    expect((await browser.get('/v1/webhooks', kept)).status).toBe(200);
+    expect((await platform.get(`/v1/users/${id}`)).json()).toMatchObject({ status: 'active' });
+  });
+
+  it('ends when the credential that made it expires', async () => {
+    const { username, client } = await aCustomer();
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const own = await aCredentialOf(client, username, { expiresAt });
+    expect((await aLink(username, {}, own.client)).expiresAt).toBe(expiresAt);
+    const link = await aLink(username, { expiresIn: 5 }, own.client);
+    expect(link.expiresAt < expiresAt).toBe(true);
+  });
+
+  it.each([
+    ['locked', (id: string) => platform.put(`/v1/users/${id}`, { status: 'locked' })],
+    ['closed', (id: string) => platform.delete(`/v1/users/${id}`)],
+  ])('ends, with its session, when the operator who made it is %s', async (how, end) => {
+    const { username } = await aCustomer();
+    const { id, auth } = await createUser(database, `operator-${how}`, 'operator');
+    const operator = clientOf(api.url, auth);
+    const [unused, used] = [
+      await aLink(username, {}, operator),
+      await aLink(username, {}, operator),
+    ];
+    const session = sessionOf(await open(used.link));
+    expect((await browser.get('/v1/webhooks', session)).status).toBe(200);
+    await end(id);
+    await delay(1_100);
+    expect((await open(unused.link)).status).toBe(401);
+    expect((await browser.get('/v1/webhooks', session)).status).toBe(401);
+  });
+
+  it('is not created by a session that began with a link', async () => {
+    const { username, client } = await aCustomer();
+    const { link } = await aLink(username, { scope: 'manage' }, client);
+    const session = sessionOf(await open(link));
+    const refused = await browser.post(`/v1/users/${username}/links`, {}, session);
+    expectProblem(refused, { status: 403, code: 'forbidden' });
+    expect(refused.json<{ error: string }>().error).toBe(
+      'A session that began with a link cannot create links.',
+    );
+    const pair = { username, password: `${username}-secret` };
+    const login = sessionOf(await browser.post('/v1/session', pair, { headers: SAME_ORIGIN }));
+    expect((await browser.post(`/v1/users/${username}/links`, {}, login)).status).toBe(200);
   });
 
   it('is created only by its user and by operators, and for users who have a console', async () => {

@@ -916,7 +916,7 @@ export interface paths {
         put?: never;
         /**
          * Create a link to the console
-         * @description Creates a link that opens the console as the caller or, for operators, as any user, without a password. It works once, and its session ends at `expiresAt`. Its secret is in the fragment, which browsers do not send, so it reaches no log. Whoever has the link can use it: hand it only to its user. Only an operator of the role `platform` creates one for a user of that role.
+         * @description Creates a link that opens the console as the caller or, for operators, as any user, without a password. It works once, and its session ends at `expiresAt`. Both also end when the credential that made the link is revoked, and when the user of either is locked; so `expiresAt` is not after the expiry of that credential. A session that began with a link cannot create links (403). The secret is in the fragment, which browsers do not send, so it reaches no log. Whoever has the link can use it: hand it only to its user. Only an operator of the role `platform` creates one for a user of that role.
          */
         post: operations["linksCreate"];
         delete?: never;

@@ -17,7 +17,7 @@ export class FakeLinks extends Links {
   }
 
   override insert(link: NewLink): Promise<{ id: string; endsAt: Date } | undefined> {
-    if (!this.userOf(link)) return Promise.resolve(undefined);
+    if (!this.userOf(link) || !this.isMade(link)) return Promise.resolve(undefined);
     const id = String(this.rows.length + 1);
     const row = { ...link, id, endsAt: new Date(Date.now() + link.seconds * 1_000), isUsed: false };
     this.rows.push(row);
@@ -33,16 +33,16 @@ export class FakeLinks extends Links {
   /** @returns false if it can no longer be used */
   use(id: string): boolean {
     const row = this.rows.find((one) => one.id === id);
-    if (!row || !isOpen(row) || !this.userOf(row)) return false;
+    if (!row || !isOpen(row) || !this.principalOf(id)) return false;
     row.isUsed = true;
     return true;
   }
 
-  /** The user of a link, which may be used. */
+  /** The user of a link, which may be used; undefined if the credential that made it is not valid. */
   principalOf(id: string): Principal | undefined {
     const row = this.rows.find((one) => one.id === id);
-    const user = row && this.userOf(row);
-    return user && { ...user, scope: row.scope };
+    const user = row && this.isMade(row) ? this.userOf(row) : undefined;
+    return row && user && { ...user, scope: row.scope };
   }
 
   /** In ms since 1970. */
@@ -50,11 +50,21 @@ export class FakeLinks extends Links {
     return this.rows.find((one) => one.id === id)?.endsAt.getTime() ?? 0;
   }
 
-  /** @returns the ids */
-  removeOfUser(userId: string): string[] {
-    const own = this.rows.filter((one) => one.userId === userId).map(({ id }) => id);
+  /** @param credentials of the user @returns the ids */
+  removeOfUser(userId: string, credentials: readonly string[]): string[] {
+    const own = this.rows
+      .filter((one) => one.userId === userId || credentials.includes(one.credentialId))
+      .map(({ id }) => id);
     this.rows = this.rows.filter(({ id }) => !own.includes(id));
     return own;
+  }
+
+  /** Whether the credential that makes a link is valid. */
+  private isMade({ credentialId }: NewLink): boolean {
+    return this.logins.all.some(
+      ({ status, credentials }) =>
+        status === 'active' && credentials.some(({ id }) => id === credentialId),
+    );
   }
 
   private userOf({ userId }: Pick<NewLink, 'userId'>) {

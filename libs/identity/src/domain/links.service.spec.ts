@@ -2,13 +2,12 @@ import { beforeEach, expect, it } from 'vitest';
 import { ForbiddenError, NotFoundError, RateLimitedError } from '#libs/kernel';
 import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
 import type { Role } from './access.js';
-import { LinkEndedError, UserNotActiveError } from './identity-errors.js';
+import { LinkEndedError, UnauthorizedError, UserNotActiveError } from './identity-errors.js';
 import { AccountClosings } from './account-closings.js';
 import { FakeLinks } from './links.fake.js';
 import { LinksService } from './links.service.js';
 import { LocalLoginFailures } from './login-failures.js';
 import { FakeLogins, FakePasswordHasher } from './logins.fake.js';
-import type { ActingUser } from './logins.js';
 import { FakeCredentialsRepository, FakeUsersRepository } from './repositories.fake.js';
 import { FakeSessions } from './sessions.fake.js';
 import type { User } from './user.js';
@@ -16,7 +15,10 @@ import { UsersService } from './users.service.js';
 
 const ADDRESS = '192.0.2.1';
 const READING = { scope: 'read', seconds: 600 } as const;
-const OPERATOR: ActingUser = { userId: '0', role: 'operator' };
+/** Who creates a link. */
+type Maker = Parameters<LinksService['create']>[2];
+const maker = (userId: string, role: Role): Maker => ({ userId, role, credentialId: '7' });
+const OPERATOR = maker('0', 'operator');
 
 let logins: FakeLogins;
 let links: FakeLinks;
@@ -38,6 +40,12 @@ beforeEach(() => {
     audit,
     new AccountClosings(),
   );
+  logins.all.push({
+    user: { userId: '0', username: 'maker', role: 'operator' },
+    status: 'active',
+    salt: Buffer.alloc(16),
+    credentials: [{ id: '7', hash: Buffer.alloc(32), scope: 'manage' }],
+  });
   service = new LinksService(users, links, new LocalLoginFailures(), transactions, audit);
 });
 
@@ -48,7 +56,7 @@ async function aUser(role: Role = 'account', username = 'demo'): Promise<User> {
   return user;
 }
 
-const own = ({ id, role }: User): ActingUser => ({ userId: id, role });
+const own = ({ id, role }: User) => maker(id, role);
 
 it('creates a link, whose token is not stored and logs in as the user with its scope', async () => {
   const user = await aUser();
@@ -71,14 +79,9 @@ it.each([
   ['an operator', 'account', () => OPERATOR, undefined],
   ['an operator', 'operator', () => OPERATOR, undefined],
   ['an operator', 'platform', () => OPERATOR, ForbiddenError],
-  ['a platform user', 'platform', (): ActingUser => ({ userId: '0', role: 'platform' }), undefined],
+  ['a platform user', 'platform', () => maker('0', 'platform'), undefined],
   ['an operator', 'reporter', () => OPERATOR, ForbiddenError],
-  [
-    'another customer',
-    'account',
-    (): ActingUser => ({ userId: '9', role: 'account' }),
-    NotFoundError,
-  ],
+  ['another customer', 'account', () => maker('9', 'account'), NotFoundError],
 ] as const)('is asked by %s for a link of a user of the role %s', async (_by, role, by, error) => {
   const user = await aUser(role);
   const created = service.create(user.id, READING, by(user));
@@ -89,9 +92,30 @@ it.each([
 
 it('creates no link of a locked user', async () => {
   const user = await aUser();
-  logins.all[0]!.status = 'locked';
+  user.status = 'locked';
   await expect(service.create(user.id, READING, OPERATOR)).rejects.toThrow(UserNotActiveError);
+  expect(links.rows).toEqual([]);
+});
+
+it('creates no link with a credential that was revoked since the login', async () => {
+  const user = await aUser();
+  logins.all[0]!.credentials = [];
+  await expect(service.create(user.id, READING, OPERATOR)).rejects.toThrow(UnauthorizedError);
   expect(audit.entries.some(({ action }) => action === 'link.create')).toBe(false);
+});
+
+it('creates no link for a session that began with a link', async () => {
+  const user = await aUser();
+  const created = service.create(user.id, READING, { ...own(user), credentialId: undefined });
+  await expect(created).rejects.toThrow('A session that began with a link cannot create links.');
+  expect(links.rows).toEqual([]);
+});
+
+it('refuses a link after the credential that made it is revoked', async () => {
+  const user = await aUser();
+  const { token } = await service.create(user.id, READING, OPERATOR);
+  logins.all[0]!.credentials = [];
+  await expect(service.authenticate(token, ADDRESS)).rejects.toThrow(LinkEndedError);
 });
 
 it('refuses a used link like one that never existed', async () => {

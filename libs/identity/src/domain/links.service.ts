@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { AuditTrail, Transactions } from '#libs/kernel';
+import { AuditTrail, ForbiddenError, Transactions } from '#libs/kernel';
 import { type CredentialScope, CUSTOMERS_AND_OPERATORS, requireRole } from './access.js';
-import { LinkEndedError, UserNotActiveError } from './identity-errors.js';
+import { LinkEndedError, UnauthorizedError, UserNotActiveError } from './identity-errors.js';
 import { LoginFailures, tokenCounter } from './login-failures.js';
 import type { ActingUser, LinkMatch } from './logins.js';
 import { hashOf, newToken, TOKEN_LENGTH } from './token.js';
@@ -15,18 +15,24 @@ export interface NewLink {
   /** SHA-256 of the token, in Base64. */
   hash: string;
   userId: string;
+  /** The credential that makes it. */
+  credentialId: string;
   scope: CredentialScope;
   seconds: number;
 }
 
-/** Stores links to the console, each of which begins one session. */
+/** Stores links to the console, each of which begins one session. A link ends with the credential that made it. */
 export abstract class Links {
-  /** @returns undefined if the user is not active; a concurrent change of its status waits or is seen */
+  /**
+   * @returns undefined if the user or the credential is not valid; a concurrent change of either, or of the credential's
+   * user, waits or is seen
+   */
   abstract insert(link: NewLink): Promise<{ id: string; endsAt: Date } | undefined>;
   /** @returns undefined if it is unknown, has ended or was used, or if its user is not active */
   abstract find(hash: string): Promise<LinkMatch | undefined>;
 }
 
+const OF_A_LINK = 'A session that began with a link cannot create links.';
 const TOO_MANY_TOKENS = 'Too many requests with an unknown link have come from this address.';
 
 /** Links that open the console as a user, once. */
@@ -43,20 +49,26 @@ export class LinksService {
   /**
    * @param user an id or a username
    * @param seconds until the link and its session end
+   * @param by with its credential; a session that began with a link has none, and creates no links
    * @returns the token of the link, which is stored only as a hash
-   * @throws NotFoundError, ForbiddenError, UserNotActiveError
+   * @throws NotFoundError, ForbiddenError, UserNotActiveError; UnauthorizedError if the credential has become invalid
    */
   async create(
     user: string,
     { scope, seconds }: Pick<NewLink, 'scope' | 'seconds'>,
-    by: ActingUser,
+    by: ActingUser & { credentialId: string | undefined },
   ): Promise<{ token: string; endsAt: Date }> {
-    const { id: userId, role } = await this.users.changeable(user, by);
+    const { credentialId } = by;
+    // Otherwise a link would last as long as its sessions made others.
+    if (credentialId === undefined) throw new ForbiddenError(OF_A_LINK);
+    const { id: userId, role, status } = await this.users.changeable(user, by);
     requireRole(role, CUSTOMERS_AND_OPERATORS);
+    if (status !== 'active') throw new UserNotActiveError();
     const token = newToken();
+    const link = { hash: hashOf(token), userId, credentialId, scope, seconds };
     const endsAt = await this.transactions.run(async () => {
-      const stored = await this.links.insert({ hash: hashOf(token), userId, scope, seconds });
-      if (!stored) throw new UserNotActiveError();
+      const stored = await this.links.insert(link);
+      if (!stored) throw new UnauthorizedError();
       await this.audit.record({
         action: 'link.create',
         resourceId: stored.id,

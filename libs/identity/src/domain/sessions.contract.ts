@@ -6,8 +6,8 @@ interface SessionsUnderTest {
   sessions: () => Sessions;
   /** @returns the id of a credential of a new active user */
   aCredential: () => Promise<string>;
-  /** @returns the id of a link of a new active user, of the scope `read` */
-  aLink: (seconds: number) => Promise<string>;
+  /** @returns the id of a link of a new active user, of the scope `read`; undefined if the credential makes none */
+  aLink: (seconds: number, credentialId: string) => Promise<string | undefined>;
   revoke: (credentialId: string) => Promise<void>;
   /** Locks the user of a credential and removes its sessions. */
   lock: (credentialId: string) => Promise<void>;
@@ -94,7 +94,8 @@ export function sessionsContract(under: SessionsUnderTest): void {
   });
 
   it('begins one session with a link, which has its scope and its end', async () => {
-    const linkId = await under.aLink(600);
+    const maker = await aCredential();
+    const linkId = (await under.aLink(600, maker))!;
     const [hash, another] = [newHash(), newHash()];
     const begun = await Promise.all([
       under.sessions().insertWithLink(hash, linkId),
@@ -109,8 +110,25 @@ export function sessionsContract(under: SessionsUnderTest): void {
     expect(lifeMs > 590_000 && lifeMs <= 600_000).toBe(true);
     await age(session.hash, { created: 0, used: 31 });
     expect(await isValid(session.hash)).toBe(false);
-    expect(await under.sessions().insertWithLink(newHash(), await under.aLink(0))).toBe(false);
+    const ended = (await under.aLink(0, maker))!;
+    expect(await under.sessions().insertWithLink(newHash(), ended)).toBe(false);
   });
+
+  it.each(['revoke', 'lock'] as const)(
+    'ends a link and its session after a %s of the credential that made it',
+    async (change) => {
+      const [maker, other] = [await aCredential(), await aCredential()];
+      const [hash, kept] = [newHash(), newHash()];
+      const unused = (await under.aLink(600, maker))!;
+      await under.sessions().insertWithLink(hash, (await under.aLink(600, maker))!);
+      await under.sessions().insertWithLink(kept, (await under.aLink(600, other))!);
+      await under[change](maker);
+      expect(await under.aLink(600, maker)).toBeUndefined();
+      if (change === 'lock') await unlock(maker);
+      expect(await under.sessions().insertWithLink(newHash(), unused)).toBe(false);
+      expect(await Promise.all([hash, kept].map(isValid))).toEqual([false, true]);
+    },
+  );
 
   it('keeps the 20 newest sessions of a credential', async () => {
     const credentialId = await aCredential();

@@ -78,7 +78,7 @@ export class FakeSessions extends Sessions {
   override removeOfUser(userId: string): Promise<void> {
     const own = this.logins.all.filter(({ user }) => user.userId === userId);
     const ids = own.flatMap(({ credentials }) => credentials.map(({ id }) => id));
-    const links = this.links.removeOfUser(userId);
+    const links = this.links.removeOfUser(userId, ids);
     this.rows = this.rows.filter(
       ({ credentialId = '', linkId = '' }) =>
         !ids.includes(credentialId) && !links.includes(linkId),

@@ -165,7 +165,7 @@ it('begins no session of a reporter, which has no access to the console', async 
 describe('a session of a link', () => {
   const aLink = async (seconds = 3_600) => {
     const hash = randomBytes(32).toString('base64');
-    await sessions.links.insert({ hash, userId: '1', scope: 'read', seconds });
+    await sessions.links.insert({ hash, userId: '1', credentialId: '7', scope: 'read', seconds });
     return (await sessions.links.find(hash))!;
   };
 
@@ -201,11 +201,12 @@ describe('fake sessions', () => {
       addLogin(id, id);
       return Promise.resolve(id);
     },
-    aLink: async (seconds) => {
+    aLink: async (seconds, credentialId) => {
       const userId = String((lastCredential += 1));
       addLogin(userId, userId);
       const hash = randomBytes(32).toString('base64');
-      return (await sessions.links.insert({ hash, userId, scope: 'read', seconds }))!.id;
+      const link = { hash, userId, credentialId, scope: 'read', seconds } as const;
+      return (await sessions.links.insert(link))?.id;
     },
     lock: (id) => {
       const login = logins.all.find(({ credentials }) => credentials[0]?.id === id)!;

@@ -12,7 +12,10 @@ import { VerifiedLogins } from './verified-logins.js';
 /** How long a session lives, at most and without requests. */
 export const SESSION_LIFE = { longest: '12 hours', idle: '30 minutes' } as const;
 
-/** The login of a browser, which a cookie refers to. It ends with its credential, or when its link ends. */
+/**
+ * The login of a browser, which a cookie refers to. It ends with its credential, or when its link ends, and with the
+ * credential that made the link.
+ */
 export interface Session {
   principal: Principal;
   /** The credential or the link that it began with. */
@@ -43,7 +46,7 @@ export abstract class Sessions {
   abstract use(hash: string): Promise<void>;
   /** @returns false if there was none */
   abstract remove(hash: string): Promise<boolean>;
-  /** Also removes the user's links. */
+  /** Also removes the links that open the user, and those that its credentials made, with their sessions. */
   abstract removeOfUser(userId: string): Promise<void>;
 }
 

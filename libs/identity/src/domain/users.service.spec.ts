@@ -164,7 +164,8 @@ describe('the status of a user', () => {
     const login = { user: { userId, username, role }, salt, credentials: [credential] };
     logins.all.push({ ...login, status: 'active' });
     await sessions.insert('hash', '7');
-    await sessions.links.insert({ hash: 'link', userId, scope: 'read', seconds: 60 });
+    const link = { credentialId: '7', scope: 'read', seconds: 60 } as const;
+    await sessions.links.insert({ ...link, hash: 'link', userId });
     await sessions.insertWithLink('hash of a link', '1');
     await users.setStatus(user.id, 'locked');
     expect([sessions.rows, sessions.links.rows]).toEqual([[], []]);

@@ -31,6 +31,7 @@ export class BasicAuthGuard implements CanActivate {
     // Not when a page reads again by itself: that is no sign of a user.
     if (token !== undefined && !isUnattended(request)) await this.sessions.use(token);
     request.principal = match.principal;
+    if (match.credentialId !== undefined) request.credentialId = match.credentialId;
     const isStillLoggedIn = () => this.login.isStillValid(request, match);
     request.isStillLoggedIn = isStillLoggedIn;
     return true;

@@ -17,6 +17,8 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Set by the guard, for every request that needs credentials. */
     principal?: Principal;
+    /** The credential of the login; a session that began with a link has none. Set with the principal. */
+    credentialId?: string;
     /**
      * Whether the login is still valid, for an answer that never ends; set with the principal.
      * @throws UnavailableError
@@ -35,6 +37,16 @@ export function principalOf(request: Request): Principal {
   if (!request.principal) throw new Error('the route is public: it has no current user');
   return request.principal;
 }
+
+/** The {@link Principal} of the request with its credential; a session that began with a link has none. */
+export const CurrentLogin = createParamDecorator(
+  (_: unknown, context: ExecutionContext): CurrentLogin => {
+    const request = context.switchToHttp().getRequest<Request>();
+    return { ...principalOf(request), credentialId: request.credentialId };
+  },
+);
+
+export type CurrentLogin = Principal & { credentialId: string | undefined };
 
 @Injectable()
 class ActorInterceptor implements NestInterceptor {

@@ -139,7 +139,9 @@ const linksRoutes = describeRoutes(LinksController, {
       summary: 'Create a link to the console',
       about:
         'Creates a link that opens the console as the caller or, for operators, as any user, without a password. It works ' +
-        'once, and its session ends at `expiresAt`. Its secret is in the fragment, which browsers do not send, so it reaches ' +
+        'once, and its session ends at `expiresAt`. Both also end when the credential that made the link is revoked, and when ' +
+        'the user of either is locked; so `expiresAt` is not after the expiry of that credential. A session that began with a link ' +
+        'cannot create links (403). The secret is in the fragment, which browsers do not send, so it reaches ' +
         'no log. Whoever has the link can use it: hand it only to its user. Only an operator of the role `platform` creates ' +
         'one for a user of that role.',
       examples: {
@@ -197,8 +199,8 @@ const auditRoutes = describeRoutes(AuditController, {
 const sessionRoutes = describeRoutes(SessionController, {
   tag: 'Session',
   about:
-    'A session of a browser, in a cookie instead of the `Authorization` header. It ends when its credential is revoked or ' +
-    'expires or its link expires, when its user is locked, after 30 minutes without a request, and after 12 hours. Only requests from pages of ' +
+    'A session of a browser, in a cookie instead of the `Authorization` header. It ends when its credential, or the one that made its link, is revoked or ' +
+    'expires or its link expires, when its user, or the one who made its link, is locked, after 30 minutes without a request, and after 12 hours. Only requests from pages of ' +
     "this origin can use it, and errors do not make the browser ask for a password. Programs don't need a session.",
   operations: {
     begin: {

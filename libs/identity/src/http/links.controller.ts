@@ -2,8 +2,7 @@ import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { type Answer, answer, baseUrlOf, JsonBody } from '#libs/http';
 import { LinksService } from '../domain/links.service.js';
-import type { Principal } from '../domain/logins.js';
-import { ActAsUser, CurrentUser } from './current-user.js';
+import { ActAsUser, CurrentLogin } from './current-user.js';
 import { CreateLinkDto } from './links.dto.js';
 import { LimitedTo } from './rate-limit.guard.js';
 
@@ -22,7 +21,7 @@ export class LinksController {
   async create(
     @Param('user') user: string,
     @JsonBody(CreateLinkDto) { scope, expiresIn, path }: CreateLinkDto,
-    @CurrentUser() by: Principal,
+    @CurrentLogin() by: CurrentLogin,
     @Req() request: Request,
   ): Promise<Answer> {
     const { token, endsAt } = await this.links.create(user, { scope, seconds: expiresIn }, by);

@@ -65,11 +65,11 @@ describe('sessions in PostgreSQL', () => {
       );
       return row!.id;
     },
-    aLink: async (seconds) => {
+    aLink: async (seconds, credentialId) => {
       const userId = await anAccount(database);
       const hash = randomBytes(32).toString('base64');
       const links = context.get(Links, { strict: false });
-      return (await links.insert({ hash, userId, scope: 'read', seconds }))!.id;
+      return (await links.insert({ hash, userId, credentialId, scope: 'read', seconds }))?.id;
     },
     revoke: async (id) => {
       await database.query('DELETE FROM credentials WHERE id = $1', [id]);

@@ -79,6 +79,7 @@ export const REMOVE_SESSIONS_OF_USER = prepared<{ userId: string }>(
 WITH removed AS (
   -- With their sessions.
   DELETE FROM links WHERE user_id = @userId
+    OR credential_id = ANY (ARRAY(SELECT id FROM credentials WHERE user_id = @userId))
 )
 DELETE FROM sessions s USING credentials c WHERE c.id = s.credential_id AND c.user_id = @userId`,
 );
