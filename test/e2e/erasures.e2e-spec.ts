@@ -241,6 +241,24 @@ describe('an erasure', () => {
     expect(await event(id)).toMatchObject({ data: { to: NUMBER } });
   });
 
+  it('refuses a misspelt member, without which it would erase more', async () => {
+    const id = await report(withNumber);
+    for (const [member, by, meant] of [
+      [{ dryrun: true }, customer, 'dryRun'],
+      [{ account }, platform, 'accountId'],
+    ] as const) {
+      const answer = await by.post(ERASURES, { contains: NUMBER, ...member });
+      const [field] = Object.keys(member);
+      const message = `${field} is not known here (did you mean ${meant}?).`;
+      expect([answer.status, answer.json()]).toEqual([
+        400,
+        expect.objectContaining({ errors: [{ field, code: 'not_allowed', message }] }),
+      ]);
+    }
+    expect(await database.query('SELECT FROM erasures')).toEqual([]);
+    expect(await event(id)).toMatchObject({ data: { to: NUMBER } });
+  });
+
   it('refuses faulty requests', async () => {
     for (const [body, field, code] of [
       [{}, 'contains', 'required'],

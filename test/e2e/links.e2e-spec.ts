@@ -108,6 +108,16 @@ describe('a link', () => {
     expect((await browser.get('/v1/webhooks', session)).status).toBe(200);
   });
 
+  it('is created without a body, with every default', async () => {
+    const { username, client } = await aCustomer();
+    const answer = await client.post(`/v1/users/${username}/links`);
+    expect(answer.status).toBe(200);
+    const { url, expiresAt } = answer.json<Link>();
+    expect(url).toMatch(/\/console\/#link=/);
+    expect(Math.abs(Date.parse(expiresAt) - Date.now() - 3_600_000)).toBeLessThan(60_000);
+    expect((await open(url.split('#link=')[1]!)).json()).toMatchObject({ scope: 'read' });
+  });
+
   it('of the scope manage may change things', async () => {
     const { username, client } = await aCustomer();
     const session = sessionOf(
@@ -243,6 +253,7 @@ describe('a link', () => {
     const { username, client } = await aCustomer();
     const answer = await client.post(`/v1/users/${username}/links`, body);
     expectProblem(answer, { status: 400, code: 'validation_failed', faults: [fault] });
+    [{ expiresin: 60 }, 'expiresin not_allowed'],
   });
 
   it('leaves its token in no row, no entry and no log', async () => {

@@ -322,4 +322,9 @@ it('runs one at a time, for operators alone, and refuses a time that is none', a
       { field: 'dryRun', code: 'type' },
     ],
   ]);
+  // Otherwise a misspelt dry run would change subscriptions of all accounts.
+  expect(await faults({ since, until, dryrun: true })).toMatchObject([
+    400,
+    [{ field: 'dryrun', code: 'not_allowed' }],
+  ]);
 });

@@ -1751,7 +1751,7 @@ export interface components {
              */
             type: "development" | "production" | "special";
         };
-        /** @description `null` counts as absent. */
+        /** @description `null` counts as absent. Unknown members are refused, with or without `Prefer: handling=strict`. */
         CreateLink: {
             /**
              * @description In how many seconds the link expires, and its session ends. Must be from 1 to 3600.
@@ -2503,7 +2503,7 @@ export interface components {
              */
             producerIds: number;
         };
-        /** @description `null` counts as absent. */
+        /** @description `null` counts as absent. Unknown members are refused, with or without `Prefer: handling=strict`. */
         ErasureRequest: {
             /**
              * @description Only events of this account: the caller's own, which is the default. Other roles than `account` may name any, and without it, events of all accounts are searched. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
@@ -3247,7 +3247,7 @@ export interface components {
              */
             hold?: "resources" | "proxy" | "resolver" | "network" | "unreachable";
         };
-        /** @description `null` counts as absent. */
+        /** @description `null` counts as absent. Unknown members are refused, with or without `Prefer: handling=strict`. */
         RecoverRequest: {
             /**
              * @description Only counts, and changes nothing.
@@ -7207,7 +7207,7 @@ export interface operations {
             cookie?: never;
         };
         /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["CreateLink"];
             };

@@ -12,7 +12,7 @@ import {
 } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { jsonPieces } from './json-pieces.js';
-import { bodySchemaOf, takesEmptyArray } from './openapi/body-schema.js';
+import { bodySchemaOf, type Refusing, takesEmptyArray } from './openapi/body-schema.js';
 import { type BodyLimit, MAX_LOGIN_BYTES } from './read-body.js';
 import { configOf } from './request.js';
 import { isStrict, unknownMembers } from './strict-handling.js';
@@ -26,21 +26,17 @@ export function dtoBody(dto: new () => object, context: ExecutionContext): Promi
 
 async function bodyWithin(
   limit: BodyLimit,
-  dto: new () => object,
+  dto: (new () => object) & Refusing,
   context: ExecutionContext,
 ): Promise<object> {
   const request = context.switchToHttp().getRequest<Request>();
   const readBody = await jsonPieces(limit, context);
   const { body, faults } = await readBody((json) => givenBody(json, dto));
   const isPost = request.method === 'POST';
-  const unknown = isStrict(request) ? unknownMembers(body, bodySchemaOf(dto, isPost)) : [];
+  const isRefusing = isStrict(request) || dto.refusesUnknown === true;
+  const unknown = isRefusing ? unknownMembers(body, bodySchemaOf(dto, isPost)) : [];
   const others = unknown.filter(({ field }) => !faults.some((fault) => fault.field === field));
   return validDto(dto, body, isPost, configOf(request), [...faults, ...others]);
-}
-
-/** A DTO may name members to refuse, if a request means more without them. Other members that it does not have are ignored. */
-interface Refusing {
-  readonly refused?: readonly string[];
 }
 
 /** No valid object or array is longer, but for those that are kept as text. To parse one takes up to 2 ms. */
@@ -78,6 +74,18 @@ function* givenBody(
   return { body: Object.fromEntries(members), faults };
 }
 
+/** Like {@link JsonBody}, for a POST that may have no body: then every member has its default. */
+export const OptionalJsonBody = createParamDecorator(optionalBody);
+
+export async function optionalBody(
+  dto: new () => object,
+  context: ExecutionContext,
+): Promise<object> {
+  const request = context.switchToHttp().getRequest<Request>();
+  if (isAbsent(request)) return validDto(dto, {}, true, configOf(request));
+  return await dtoBody(dto, context);
+}
+
 /** Like {@link JsonBody}, for a login, whose body is optional and has at most a kilobyte. */
 export const LoginBody = createParamDecorator(loginBody);
 
@@ -85,10 +93,14 @@ export async function loginBody(
   dto: new () => object,
   context: ExecutionContext,
 ): Promise<object | undefined> {
-  const { headers } = context.switchToHttp().getRequest<Request>();
+  const request = context.switchToHttp().getRequest<Request>();
+  return isAbsent(request) ? undefined : bodyWithin(MAX_LOGIN_BYTES, dto, context);
+}
+
+/** Whether a request has no body. */
+function isAbsent({ headers }: Request): boolean {
   const { 'transfer-encoding': chunked, 'content-length': length = 0 } = headers;
-  const isAbsent = chunked === undefined && Number(length) === 0;
-  return isAbsent ? undefined : bodyWithin(MAX_LOGIN_BYTES, dto, context);
+  return chunked === undefined && Number(length) === 0;
 }
 
 /**

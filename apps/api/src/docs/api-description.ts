@@ -14,7 +14,7 @@ platform.
   role \`reporter\` only reports events. A credential with the scope \`read\` may only GET, and read no signing secret.
 - Request bodies are JSON objects in UTF-8 with \`Content-Type: application/json\`, and may be
   compressed with gzip. Unknown and read-only fields are ignored, so you can send a resource back
-  as you received it. On POST, \`null\` counts as absent. On PUT, omitted fields keep their values.
+  as you received it; only requests for erasures, recoveries and links refuse them. On POST, \`null\` counts as absent. On PUT, omitted fields keep their values.
 - Ids are strings of digits, or UUIDs. For the clients of the first version of this API, responses
   have the id of a user as an integer in \`id\` of a user, \`userId\` of an application, and
   \`accountId\` of a subscription and of an event; elsewhere it is a string. Request bodies accept

@@ -9,20 +9,34 @@ import {
   use,
 } from './schema.js';
 
+/** What a DTO refuses of the members that it does not have; others are ignored. */
+export interface Refusing {
+  /** Their names, if a request means more without them. */
+  readonly refused?: readonly string[];
+  /** All of them, because a request that was meant otherwise destroys or grants something. */
+  readonly refusesUnknown?: boolean;
+}
+
+const REFUSES_UNKNOWN = 'Unknown members are refused, with or without `Prefer: handling=strict`.';
+
 /**
  * The schema of a body, from the fields of its DTO. The descriptions contain the wording of every
  * rule, because JSON Schema cannot express all of them, unless `about` has it. That at least one of two members
  * is required is only in words, because client generators misread an `anyOf` beside `properties`.
  * @param isNew as on POST, where `null` means "not given"
  */
-export function bodySchemaOf(dto: new () => object, isNew: boolean): Schema {
+export function bodySchemaOf(dto: (new () => object) & Refusing, isNew: boolean): Schema {
   const known = schemas.get(dto);
   if (known) return known;
   const fields = [...fieldsOf(dto)].sort((a, b) => a.name.localeCompare(b.name));
   const required = fields.filter((field) => isNew && field.required).map(({ name }) => name);
+  const description = [
+    isNew ? NULL_IS_ABSENT : '',
+    dto.refusesUnknown === true ? REFUSES_UNKNOWN : '',
+  ];
   const schema = named(dto.name.replace(/Dto$/, ''), {
     type: 'object',
-    ...(isNew && { description: NULL_IS_ABSENT }),
+    description: description.filter((part) => part !== '').join(' '),
     properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field, isNew)])),
     ...(required.length > 0 && { required }),
   });

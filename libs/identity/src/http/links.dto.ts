@@ -11,6 +11,8 @@ function isConsolePath(path: string): boolean {
 
 /** The body of `POST /v1/users/:id/links`. */
 export class CreateLinkDto {
+  static readonly refusesUnknown = true;
+
   @Field(oneOf(SCOPES), {
     about: 'What the session may do: only read, or all that its user may.',
     example: 'read',

@@ -7,6 +7,8 @@ const TEXT = storableText(200, 4);
 
 /** `POST /v1/erasures` */
 export class ErasureRequestDto {
+  static readonly refusesUnknown = true;
+
   @Field(TEXT, {
     required: true,
     about:

@@ -3,6 +3,8 @@ import { IsSince, IsUntil } from '../../replays/replay.dto.js';
 
 /** `POST /v1/overview/recover` */
 export class RecoverRequestDto {
+  static readonly refusesUnknown = true;
+
   @IsSince('When the outage started.')
   since!: Date;
 
