@@ -100,7 +100,10 @@ it('says what is wrong with a cursor, a file or a filter', async () => {
   const directory = await run('events', 'follow', '--cursor-file', dir);
   expect([directory.code, directory.stderr]).toEqual([1, `${dir} cannot be read (EISDIR).\n`]);
   const text = await run('events', 'follow', '--after', 'nonsense');
-  expect([text.code, text.stderr]).toEqual([1, expect.stringContaining('after must be an id')]);
+  expect([text.code, text.stderr]).toEqual([
+    1,
+    expect.stringContaining('must be a cursor, as in the header Switchhook-Cursor'),
+  ]);
   const old = await run('events', 'follow', '--after', '01900000-0000-7000-8000-000000000000');
   expect([old.code, old.stderr]).toEqual([
     1,

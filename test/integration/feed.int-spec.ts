@@ -256,11 +256,31 @@ describe('where it begins', () => {
 
   it('may be ahead, as after a restore of an older backup: the cursor stays', async () => {
     await aCustomer();
-    const ahead = '0fffffff-ffff-7fff-8fff-ffffffffffff';
+    const ahead = cursorIn(60 * 60_000);
     await report();
     const answer = await customer.get(`/v1/feed?after=${ahead}`);
     expect([answer.text, cursorOf(answer)]).toEqual(['[]', ahead]);
   });
+
+  it.each([
+    ['no cursor', () => '1'],
+    ['more than a day ahead', () => cursorIn(25 * 60 * 60_000)],
+  ])('is refused if it is %s', async (_, after) => {
+    await aCustomer();
+    for (const query of ['', '&wait=1']) {
+      const { status, json } = await customer.get(`/v1/feed?after=${after()}${query}`);
+      expect([status, json<Schemas['Problem']>().error]).toEqual([
+        400,
+        'The query parameter after must be a cursor, as in the header Switchhook-Cursor.',
+      ]);
+    }
+  });
+
+  /** A cursor so many ms from now. */
+  function cursorIn(ms: number): string {
+    const time = (Date.now() + ms).toString(16).padStart(12, '0');
+    return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+  }
 });
 
 describe('waiting', () => {

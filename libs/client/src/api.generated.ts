@@ -5896,13 +5896,13 @@ export interface operations {
                 producerId?: string;
                 /** @description Only entries whose event's data contains this text, exactly as it was sent: quotes, spaces, escapes and case count. For example, the id of a call or a telephone number. A page searches at most 10,000 events and 16 MiB of data. Encode `+` as `%2B`: an unencoded `+` means a space, except at the start before a digit. */
                 contains?: string;
-                /** @description Without `after`: begins with the first event accepted at this time or later, or with the oldest that is kept. */
+                /** @description Begins with the first event accepted at this time or later, or with the oldest that is kept. Ignored if `after` is given. */
                 since?: string;
                 /** @description Answers as soon as there is an event, or after this many seconds. */
                 wait?: number;
                 /** @description The maximum number of entries to return. */
                 limit?: number;
-                /** @description Returns the events after this cursor: `Switchhook-Cursor` of the last answer, or the id of an event. */
+                /** @description Returns the events after this cursor. It must be a cursor, as in the header Switchhook-Cursor of the last answer, or the id of an event, and at most a day ahead. */
                 after?: string;
             };
             header?: never;

@@ -1,4 +1,5 @@
 import {
+  CURSOR_RULE,
   isNumericId,
   isStorable,
   isUuid,
@@ -142,8 +143,8 @@ export const EXPORTABLE_PAGE = {
 export const FEED_PAGE = {
   ...NEWEST_PAGE,
   after: valid(
-    idThat(isUuid),
-    'Returns the events after this cursor: `Switchhook-Cursor` of the last answer, or the id of an event.',
+    string().and('format', CURSOR_RULE, isUuid),
+    `Returns the events after this cursor. It ${CURSOR_RULE} of the last answer, or the id of an event, and at most a day ahead.`,
     schema.uuid(''),
   ),
 };

@@ -96,6 +96,6 @@ export {
   wordOf,
   wholeNumber,
 } from './validator.js';
-export { parseTime, TIME_RULE, timeOfId } from './time.js';
+export { CURSOR_RULE, parseTime, TIME_RULE, timeOfId } from './time.js';
 export { SharedCache } from './shared-cache.js';
 export { atOnce, inSlices, type Steps } from './time-slices.js';

@@ -13,6 +13,9 @@ export const TIME_RULE =
   'must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or ' +
   '2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC';
 
+/** The rule for a cursor of the feed in a request, in words. */
+export const CURSOR_RULE = 'must be a cursor, as in the header Switchhook-Cursor';
+
 // The range that both RFC 3339 and PostgreSQL can represent, in UTC.
 const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z');
 const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');

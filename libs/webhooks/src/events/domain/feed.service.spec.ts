@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EVERY_ACCOUNT, RateLimitedError, type Scope, UnavailableError } from '#libs/kernel';
+import { leastIdAt } from '../../partitions/partition-days.js';
 import type { FeedFilter } from './feed.js';
 import { FakeFeedHorizon, FakeFeedReader } from './feed.fake.js';
 import { FeedService, type FeedStart, type FeedWait } from './feed.service.js';
@@ -53,6 +54,16 @@ describe('without waiting', () => {
 
   it('keeps a cursor that is ahead of the horizon', async () => {
     expect(await opened({ after: '7' })).toEqual([[], '7']);
+  });
+
+  it('refuses a cursor that is more than a day ahead of the horizon', async () => {
+    horizon.horizon = leastIdAt(Date.UTC(2026, 0, 31));
+    const [near, far] = [leastIdAt(Date.UTC(2026, 1, 1)), leastIdAt(Date.UTC(2026, 1, 1) + 1)];
+    expect(await opened({ after: near })).toEqual([[], near]);
+    await expect(opened({ after: far })).rejects.toMatchObject({
+      message: 'The query parameter after must be a cursor, as in the header Switchhook-Cursor.',
+      faults: [{ field: 'after', code: 'format' }],
+    });
   });
 
   it('begins at a time, or with the oldest event that is kept', async () => {

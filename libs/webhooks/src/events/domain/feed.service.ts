@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Found, Page, Scope } from '#libs/kernel';
+import { type Found, type Page, type Scope, timeOfId } from '#libs/kernel';
 import type { EventWithData } from './event.js';
 import {
   CursorExpiredError,
@@ -7,13 +7,16 @@ import {
   FeedHorizon,
   FeedReader,
   type Horizon,
+  NotACursorError,
 } from './feed.js';
 import { FeedWaiters } from './feed-waiters.js';
 
 /** How long a request waits until it is looked at again. */
 const CHECK_MS = 1_000;
+/** How far ahead a cursor may be, as after a restore. With one further ahead, a follower would get nothing without knowing why. */
+const MOST_AHEAD_MS = 86_400_000;
 
-/** Where a follower begins: after a cursor or at a time, by default now. */
+/** Where a follower begins: after a cursor or, without one, at a time, by default now. */
 export interface FeedStart {
   after?: string;
   since?: Date;
@@ -51,7 +54,7 @@ export class FeedService {
 
   /**
    * @param wait waits until there is an event; undefined to return what there is
-   * @throws CursorExpiredError, RateLimitedError if too many requests of the user wait, UnavailableError
+   * @throws CursorExpiredError, NotACursorError, RateLimitedError if too many requests of the user wait, UnavailableError
    */
   async open(
     scope: Scope,
@@ -70,12 +73,14 @@ export class FeedService {
     }
   }
 
-  /** @throws CursorExpiredError */
+  /** @throws CursorExpiredError, NotACursorError */
   private async cursorOf({ after, since }: FeedStart, end: Horizon): Promise<string> {
     if (after === undefined && since === undefined) return end;
     const oldest = await this.reader.oldest(end);
     if (after === undefined) return later(oldest, this.reader.cursorAt(since!));
     if (after < oldest) throw new CursorExpiredError(oldest);
+    const aheadMs = timeOfId(after).getTime() - timeOfId(end).getTime();
+    if (aheadMs > MOST_AHEAD_MS) throw new NotACursorError();
     return after;
   }
 

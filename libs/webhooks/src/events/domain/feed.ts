@@ -1,4 +1,11 @@
-import { DomainError, type Found, type Page, type Scope } from '#libs/kernel';
+import {
+  CURSOR_RULE,
+  DomainError,
+  type Found,
+  type Page,
+  type Scope,
+  ValidationError,
+} from '#libs/kernel';
 import type { EventWithData } from './event.js';
 
 /** Filters of the feed, by what never changes in an event. An unknown value finds nothing. */
@@ -20,6 +27,14 @@ export class CursorExpiredError extends DomainError {
   constructor(oldest: string) {
     const message = `Events right after this cursor are no longer kept. The oldest cursor that works is ${oldest}.`;
     super('gone', 'cursor_expired', message, { members: { oldest } });
+  }
+}
+
+/** The text is no cursor that was ever given. */
+export class NotACursorError extends ValidationError {
+  constructor() {
+    const message = `The query parameter after ${CURSOR_RULE}.`;
+    super([{ field: 'after', code: 'format', message }]);
   }
 }
 

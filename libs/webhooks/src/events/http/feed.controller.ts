@@ -21,7 +21,7 @@ const MAX_WAIT_S = 30;
 const FEED = {
   ...EVENT_FILTERS,
   since: parameter.time(
-    'Without `after`: begins with the first event accepted at this time or later, or with the oldest that is kept.',
+    'Begins with the first event accepted at this time or later, or with the oldest that is kept. Ignored if `after` is given.',
   ),
   wait: parameter.number(
     MAX_WAIT_S,
