@@ -353,7 +353,10 @@ describe('users close', () => {
     ]);
     expect((await shown(id)).status).toBe('active');
     const { code, stdout } = await cli(username, '--yes');
-    expect([code, stdout]).toEqual([0, `${username} is being closed; workers remove its data\n`]);
+    expect([code, stdout]).toEqual([
+      0,
+      `${username} (id ${id}) is being closed; workers remove its data (switchhook users list shows its status)\n`,
+    ]);
     expect((await shown(id)).status).toBe('closing');
     expect(await countOf('webhooks', `id = ${webhook} AND deleted_at IS NULL`)).toBe(0);
     const entries = (await platform.get(`/v1/audit?accountId=${id}`)).json<object[]>();

@@ -228,8 +228,12 @@ describe('a link', () => {
     expect((await other.client.post(path, {})).status).toBe(404);
     expect((await clientOf(api.url, reporter.auth).post(path, {})).status).toBe(403);
     expect((await operator.post(path, {})).status).toBe(200);
-    for (const closed of ['switch', 'reporter']) {
-      expect((await operator.post(`/v1/users/${closed}/links`, {})).status).toBe(403);
+    for (const [of, error] of [
+      ['switch', 'Only a user with the role platform may create links for one.'],
+      ['reporter', 'A user with the role reporter may only report events.'],
+    ]) {
+      const refused = await operator.post(`/v1/users/${of}/links`, {});
+      expect([refused.status, refused.json<{ error: string }>().error]).toEqual([403, error]);
     }
     expect((await platform.post('/v1/users/switch/links', {})).status).toBe(200);
     expect((await platform.post('/v1/users/nobody/links', {})).status).toBe(404);
@@ -249,11 +253,11 @@ describe('a link', () => {
     [{ expiresIn: 3_601 }, 'expiresIn range'],
     [{ expiresIn: '60' }, 'expiresIn type'],
     [{ scope: 'write' }, 'scope choice'],
+    [{ expiresin: 60 }, 'expiresin not_allowed'],
   ])('is refused with %j', async (body, fault) => {
     const { username, client } = await aCustomer();
     const answer = await client.post(`/v1/users/${username}/links`, body);
     expectProblem(answer, { status: 400, code: 'validation_failed', faults: [fault] });
-    [{ expiresin: 60 }, 'expiresin not_allowed'],
   });
 
   it('leaves its token in no row, no entry and no log', async () => {

@@ -75,6 +75,23 @@ describe('a customer', () => {
     expect((await customer.client.get(`${customer.path}/${id}`)).json()).toEqual(added);
   });
 
+  it('is told the scope and the end of a new credential, so that a misspelt one is seen', async () => {
+    const { client, path } = await aCustomer();
+    const expiresAt = '2099-12-31T23:59:59.000Z';
+    const added = await client.post(path, { scope: 'read', expiresAt });
+    expect(added.json()).toMatchObject({ scope: 'read', expiresAt });
+    const misspelt = await client.post(path, { scop: 'read', expiresat: expiresAt });
+    expect([misspelt.status, misspelt.json()]).toEqual([
+      200,
+      {
+        href: expect.any(String) as string,
+        id: expect.any(String) as string,
+        password: expect.any(String) as string,
+        scope: 'manage',
+      },
+    ]);
+  });
+
   it('replaces a leaked password without an interruption', async () => {
     const customer = await aCustomer();
     const [leaked] = await listOf(customer);
@@ -218,7 +235,7 @@ describe('a credential of the scope read', () => {
       expect(answer.status).toBe(403);
     }
     const { error } = (await client.get(`${pathname}/secret`)).json<{ error: string }>();
-    expect(error).toMatch(/may only read, and no secret/);
+    expect(error).toBe('This credential has the scope read; this requires manage.');
     expect((await customer.client.get(pathname)).json()).toMatchObject({ enabled: true });
   });
 

@@ -207,7 +207,10 @@ it('tells why a request is refused', async () => {
     ['POST', '/v1/webhooks'],
   ] as const) {
     const { code, error } = await errorOf(method, path, read);
-    expect([code, error]).toEqual(['forbidden', expect.stringContaining('may only read')]);
+    expect([code, error]).toEqual([
+      'forbidden',
+      'This credential has the scope read; this requires manage.',
+    ]);
   }
   expect(await errorOf('GET', '/v1/overview', manage)).toMatchObject({
     error: 'This requires a user with the role platform or operator.',

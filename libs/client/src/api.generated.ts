@@ -1928,6 +1928,18 @@ export interface components {
              * @example Zr0vD8cP1mXyq4Lw
              */
             password?: string;
+            /**
+             * @description What the credential is for. `manage` allows all that its user may do; `read` only GET, and no signing secret.
+             * @example manage
+             * @enum {string}
+             */
+            scope: "manage" | "read";
+            /**
+             * Format: date-time
+             * @description When the credential expires or expired; absent if never.
+             * @example 2099-12-31T23:59:59.000Z
+             */
+            expiresAt?: string;
         };
         CreatedEnvironment: {
             /**

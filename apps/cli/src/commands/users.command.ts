@@ -170,8 +170,10 @@ async function close(
     }
     const closed = await users.close(id);
     const state =
-      closed.status === 'closed' ? 'is closed' : 'is being closed; workers remove its data';
-    print(options, { id, username, status: closed.status }, `${username} ${state}`);
+      closed.status === 'closed'
+        ? 'is closed'
+        : 'is being closed; workers remove its data (switchhook users list shows its status)';
+    print(options, { id, username, status: closed.status }, `${username} (id ${id}) ${state}`);
   });
 }
 

@@ -35,7 +35,5 @@ export type CredentialScope = (typeof SCOPES)[number];
 /** @throws ForbiddenError unless a credential with the scope may do what needs the other */
 export function requireScope(scope: CredentialScope, needed: CredentialScope): void {
   if (scope === 'manage' || needed === 'read') return;
-  throw new ForbiddenError(
-    'This credential may only read, and no secrets: it has the scope read, and this requires manage.',
-  );
+  throw new ForbiddenError('This credential has the scope read; this requires manage.');
 }

@@ -33,6 +33,7 @@ export abstract class Links {
 }
 
 const OF_A_LINK = 'A session that began with a link cannot create links.';
+const FOR_PLATFORM = 'create links for one';
 const TOO_MANY_TOKENS = 'Too many requests with an unknown link have come from this address.';
 
 /** Links that open the console as a user, once. */
@@ -61,7 +62,7 @@ export class LinksService {
     const { credentialId } = by;
     // Otherwise a link would last as long as its sessions made others.
     if (credentialId === undefined) throw new ForbiddenError(OF_A_LINK);
-    const { id: userId, role, status } = await this.users.changeable(user, by);
+    const { id: userId, role, status } = await this.users.changeable(user, by, FOR_PLATFORM);
     requireRole(role, CUSTOMERS_AND_OPERATORS);
     if (status !== 'active') throw new UserNotActiveError();
     const token = newToken();

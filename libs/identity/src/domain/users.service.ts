@@ -295,10 +295,14 @@ export class UsersService {
     return found;
   }
 
-  /** The user, if `by` may change it. @throws NotFoundError; ForbiddenError for a user that `by` only sees */
-  async changeable(user: string, by: ActingUser | undefined): Promise<User> {
+  /**
+   * The user, if `by` may change it.
+   * @param change what `by` wants to do, as an error names it
+   * @throws NotFoundError; ForbiddenError for a user that `by` only sees
+   */
+  async changeable(user: string, by: ActingUser | undefined, change?: string): Promise<User> {
     const found = await this.visible(user, by);
-    requireMayManage(found.role, by);
+    requireMayManage(found.role, by, change);
     return found;
   }
 
@@ -314,9 +318,13 @@ export class UsersService {
  * Otherwise an operator could become a platform user.
  * @throws ForbiddenError if `by` may not make or change users of this role
  */
-function requireMayManage(role: Role, by: ActingUser | undefined): void {
+function requireMayManage(
+  role: Role,
+  by: ActingUser | undefined,
+  change = 'create or change one',
+): void {
   if (role !== 'platform' || !by || by.role === 'platform') return;
-  throw new ForbiddenError('Only a user with the role platform may create or change one.');
+  throw new ForbiddenError(`Only a user with the role platform may ${change}.`);
 }
 
 function refuseClosed({ status }: User): void {

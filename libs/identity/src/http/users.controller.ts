@@ -121,7 +121,9 @@ export class UsersController {
   ): Promise<Answer> {
     const { credential, ...made } = await this.users.addCredential(name, body, by);
     const address = credentialHref(credential, href);
-    return answer({ href: address, id: credential.id, ...made }, { location: address });
+    const { id, scope, expiresAt } = credential;
+    const shownNow = { scope, ...(expiresAt && { expiresAt }) };
+    return answer({ href: address, id, ...made, ...shownNow }, { location: address });
   }
 
   @Delete(':user/credentials/:credential')

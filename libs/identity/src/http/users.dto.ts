@@ -184,8 +184,10 @@ export const CreatedCredentialSchema = schema.named(
   'CreatedCredential',
   schema.object({
     href: credentialAddress,
-    id: schema.numericId("The credential's id.", '7'),
+    id: CredentialSummaryView.members.id,
     password,
+    scope: CredentialSummaryView.members.scope,
+    expiresAt: CredentialSummaryView.members.expiresAt,
   }),
 );
 
