@@ -10,6 +10,7 @@ export const GUARDED = [
   'worker-alone',
   'latency',
   'rates',
+  'feed',
   'hanging',
   'applications',
   'one-subscription',

@@ -18,7 +18,7 @@ const answerTo = async (username: string, password: string): Promise<number> =>
   (await clientOf(installation.api.url, `${username}:${password}`).get('/v1/session')).status;
 
 const shownPassword = (page: Page): Promise<string> =>
-  page.locator('.password-once code').innerText();
+  page.locator('.shown-once code').innerText();
 
 it('creates an account, and shows its generated password once', async () => {
   const page = await installation.openAs(operator, 'accounts');
@@ -40,7 +40,7 @@ it('creates an account, and shows its generated password once', async () => {
   expect(await answerTo('partner.one', await shownPassword(page))).toBe(200);
   await page.getByRole('table').getByText('partner.one').waitFor();
   await page.getByRole('button', { name: 'Done' }).click();
-  await page.locator('.password-once').waitFor({ state: 'detached' });
+  await page.locator('.shown-once').waitFor({ state: 'detached' });
 });
 
 describe('an account', () => {
