@@ -218,8 +218,8 @@ export function loadingOf(page: Page): () => Promise<void> {
   return async () => {
     do {
       await eventually(() => underWay.size === 0);
-      // What it has loaded may make it load more.
-      await page.evaluate('new Promise(requestIdleCallback)');
+      // What it has loaded may make it load more. Chromium keeps an idle page without any work waiting for ever.
+      await page.evaluate('new Promise((idle) => requestIdleCallback(idle, { timeout: 2_000 }))');
     } while (underWay.size > 0);
   };
 }

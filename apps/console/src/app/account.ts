@@ -1,12 +1,12 @@
 import { useSearchParams } from 'wouter';
 import { isOperator } from './session-state.js';
-import { useUser } from './session.js';
+import { useMayChange, useUser } from './session.js';
 
 /** The account whose data a page shows. */
 export interface AccountShown {
   /** The parameter for API requests: absent for the user's own account and for all accounts at once. */
   accountId?: string;
-  /** Whether it is the user's own account, where everything may be changed. */
+  /** Whether it is the user's own account. */
   isOwn: boolean;
 }
 
@@ -23,6 +23,12 @@ export function useAccountShown(): AccountShown {
 export function useCustomer(): string | undefined {
   const { accountId, isOwn } = useAccountShown();
   return isOwn ? undefined : accountId;
+}
+
+/** Whether the user may change the resource that a page shows: only their own, and not in a session that may only read. */
+export function useMayChangeShown(): boolean {
+  const mayChange = useMayChange();
+  return useCustomer() === undefined && mayChange;
 }
 
 /** Keeps `accountId` of the address in the path of a link. */

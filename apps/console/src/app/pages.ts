@@ -8,7 +8,10 @@ export interface PageEntry {
   path: string;
   /** The name in the navigation and the palette. A page without one is reached by links. */
   name?: string;
-  /** The palette's text for the action of opening the page. */
+  /**
+   * The palette's text for opening the page, which creates something. A session that may only read gets a sentence instead of
+   * the page.
+   */
   action?: string;
   /** Whether only operators have the page. */
   isForOperators?: true;

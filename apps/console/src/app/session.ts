@@ -68,14 +68,15 @@ const otherTabs = new BroadcastChannel('switchhook.session');
 otherTabs.addEventListener('message', () => void checkSession());
 
 /**
- * Whether the session is still valid and belongs to the same user; if not, shows the login or the other user's page.
+ * Whether the session is still valid, belongs to the same user and has the same scope; if not, shows the login or what the
+ * new session may see and do.
  */
 export async function checkSession(): Promise<void> {
   // Without an answer, the session's state is unknown.
   const { data } = await api.GET('/v1/session').catch(() => ({ data: undefined }));
   const shown = queryClient.getQueryData<SessionState>(SESSION_KEY)?.user;
-  if (!data || data.userId === shown?.userId) return;
-  forgetData();
+  if (!data || (data.userId === shown?.userId && data.scope === shown.scope)) return;
+  if (data.userId !== shown?.userId) forgetData();
   queryClient.setQueryData<SessionState>(SESSION_KEY, { user: data });
 }
 
@@ -123,4 +124,15 @@ export function useUser(): Session {
   const { data } = useSuspenseQuery(sessionQuery);
   if (!data.user) throw new Error('nobody is logged in');
   return data.user;
+}
+
+/** Says why a page offers no changes. */
+export const READS_ONLY = 'This session may only read.';
+
+/**
+ * Whether the session may change what its user may. One that began with a credential or a link of the scope `read` may not,
+ * and sees no secret.
+ */
+export function useMayChange(): boolean {
+  return useUser().scope !== 'read';
 }

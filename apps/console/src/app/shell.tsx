@@ -20,7 +20,7 @@ import { useIsNarrow } from './media.js';
 import { openPalette, Palette, useCommands } from './palette.js';
 import { type PageEntry, pagesFor } from './pages.js';
 import { isOperator } from './session-state.js';
-import { logOut, useUser } from './session.js';
+import { logOut, READS_ONLY, useMayChange, useUser } from './session.js';
 import { SideBar, StreamStatus } from './side-bar.js';
 import { useStore } from './store.js';
 import { openStream, streamState } from './stream.js';
@@ -35,6 +35,7 @@ export function Shell() {
   const pages = pagesFor(role);
   // The entries of the palette and the navigation.
   const offered = pages.filter(({ ofOwn }) => !ofOwn || role === 'account');
+  const mayChange = useMayChange();
   const isNarrow = useIsNarrow();
   const [location, navigate] = useLocation();
   useEffect(openStream, []);
@@ -44,7 +45,9 @@ export function Shell() {
       name === undefined ? [] : [{ name, group: 'Pages', run: () => navigate(path) }],
     ),
     ...offered.flatMap(({ path, action }) =>
-      action === undefined ? [] : [{ name: action, group: 'Actions', run: () => navigate(path) }],
+      action === undefined || !mayChange
+        ? []
+        : [{ name: action, group: 'Actions', run: () => navigate(path) }],
     ),
     ...Object.entries({ 'Receiving guide': 'docs/receiving', 'API reference': 'docs' }).map(
       ([name, path]) => ({
@@ -138,6 +141,14 @@ function Shown({ page, params }: { page: PageEntry; params: Record<string, strin
   const { accountId, isOwn } = useAccountShown();
   const isPicked = page.byAccount !== undefined && isOperator(role);
   const isOne = page.byAccount === 'one';
+  const mayChange = useMayChange();
+  if (page.action !== undefined && !mayChange) {
+    return (
+      <Page title={page.action}>
+        <p>{READS_ONLY}</p>
+      </Page>
+    );
+  }
   if (isPicked && isOne && accountId === undefined) return <PickAccount page={page} />;
   return (
     <BesideTitle

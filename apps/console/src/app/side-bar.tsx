@@ -3,6 +3,7 @@ import { BookOpen, Braces, ChevronsUpDown, Puzzle, Search } from 'lucide-react';
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
 import { Mark } from '../components/mark.js';
+import { Pill } from '../components/notice.js';
 import { zoneText } from '../components/time.js';
 import { needingAttention } from '../states/attention.js';
 import { useAccountShown } from './account.js';
@@ -12,7 +13,7 @@ import { PAGE_ICONS } from './page-icons.js';
 import { openPalette } from './palette.js';
 import type { PageEntry } from './pages.js';
 import { isOperator } from './session-state.js';
-import { logOut, useUser } from './session.js';
+import { logOut, READS_ONLY, useMayChange, useUser } from './session.js';
 import { useStore } from './store.js';
 import { streamState, useStream } from './stream.js';
 import { THEMES, theme } from './theme.js';
@@ -116,6 +117,7 @@ function useSick(): number {
 /** The logged-in user, the state of live updates, and the browser's settings. */
 function UserMenu() {
   const { username, userId, role } = useUser();
+  const mayChange = useMayChange();
   const chosen = useStore(theme);
   return (
     <>
@@ -141,6 +143,16 @@ function UserMenu() {
         </button>
       </div>
       <div className="who">
+        {!mayChange && (
+          <span className="reads-only">
+            <Pill
+              tone="neutral"
+              title={`${READS_ONLY} It began with a credential or a link of the scope read.`}
+            >
+              read-only
+            </Pill>
+          </span>
+        )}
         <button type="button" popoverTarget="user-menu">
           <span className="initial" aria-hidden>
             {Array.from(username)[0]?.toUpperCase()}

@@ -3,7 +3,7 @@ import '../account/account.css';
 import { useQuery } from '@tanstack/react-query';
 import { userQuery } from '../../app/account.queries.js';
 import { Unavailable } from '../../app/problem.js';
-import { useUser } from '../../app/session.js';
+import { READS_ONLY, useMayChange, useUser } from '../../app/session.js';
 import { Notice } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { useAccountChanges } from '../account/account.queries.js';
@@ -11,7 +11,8 @@ import { Credentials } from '../account/credentials.js';
 
 /** The user's own credentials. */
 export default function AccessPage() {
-  const { userId, scope } = useUser();
+  const { userId } = useUser();
+  const mayChange = useMayChange();
   const id = String(userId);
   const { data, error } = useQuery(userQuery(id));
   const changes = useAccountChanges(id);
@@ -24,10 +25,8 @@ export default function AccessPage() {
   }
   return (
     <Page title="Access">
-      {scope === 'read' && (
-        <Notice tone="waiting">You are logged in with a credential that may only read.</Notice>
-      )}
-      <Credentials account={data} changes={changes} isFixed={scope === 'read'} />
+      {!mayChange && <Notice tone="waiting">{READS_ONLY}</Notice>}
+      <Credentials account={data} changes={changes} />
     </Page>
   );
 }

@@ -8,6 +8,7 @@ import { userQuery } from '../../app/account.queries.js';
 import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
+import { useMayChange } from '../../app/session.js';
 import { Confirm } from '../../components/confirm.js';
 import { Menu } from '../../components/menu.js';
 import { Pill } from '../../components/notice.js';
@@ -77,12 +78,13 @@ function Shown({ account }: { account: Account }) {
   const change = isActive ? ask : () => setStatus('active');
   const label = isActive ? 'Lock account' : 'Unlock account';
   const isClosed = status === 'closing' || status === 'closed';
-  const actions = isClosed
-    ? []
-    : [
+  const mayChange = useMayChange() && !isClosed;
+  const actions = mayChange
+    ? [
         { name: label, run: change, isDangerous: isActive },
         { name: 'Close account', run: askToClose, isDangerous: true },
-      ];
+      ]
+    : [];
   useCommands(actions.map(({ name, run }) => ({ name, group: 'Actions', run })));
 
   return (
@@ -104,7 +106,7 @@ function Shown({ account }: { account: Account }) {
               </Link>
             ))}
           </span>
-          {!isClosed && <Menu label="More actions" items={actions} />}
+          {mayChange && <Menu label="More actions" items={actions} />}
         </>
       }
     >

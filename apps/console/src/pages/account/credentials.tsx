@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { sentenceOf } from '../../app/api.js';
 import { useHasDraft } from '../../app/drafts.js';
 import { useCommands } from '../../app/palette.js';
+import { useMayChange } from '../../app/session.js';
 import { Confirm } from '../../components/confirm.js';
 import { BUTTONS, Lines, wide } from '../../components/lines.js';
 import { ShownOnce } from '../../components/shown-once.js';
@@ -14,16 +15,15 @@ import { NewLink } from './new-link.js';
 const HEADS = ['Credential', 'Scope', wide('Created'), 'Last used', 'Expires', BUTTONS];
 const HOUR_MS = 3_600_000;
 
-/** The credentials of a user, each of which logs in, and links to the console. @param isFixed whether the viewer may only read them */
+/** The credentials of a user, each of which logs in, and links to the console. */
 export function Credentials({
   account,
   changes: { add, revoke, link },
-  isFixed = false,
 }: {
   account: Account;
   changes: ReturnType<typeof useAccountChanges>;
-  isFixed?: boolean;
 }) {
+  const mayChange = useMayChange();
   const [isNew, setIsNew] = useState(useHasDraft('New credential'));
   const [isNewLink, setIsNewLink] = useState(useHasDraft('New link'));
   const [leaving, setLeaving] = useState<Credential>();
@@ -42,7 +42,7 @@ export function Credentials({
       ? []
       : [{ name: 'Create a link to the console', group: 'Actions', run: openLink }]),
   ];
-  useCommands(isFixed ? [] : commands);
+  useCommands(mayChange ? commands : []);
 
   const added = isNew ? undefined : add.data;
   const linked = isNewLink ? undefined : link.data;
@@ -63,7 +63,7 @@ export function Credentials({
         <header>
           <h2 id="credentials">Credentials</h2>
           <span className="actions">
-            {!isFixed &&
+            {mayChange &&
               commands.map(({ name, run }) => (
                 <button key={name} type="button" className="small" onClick={run}>
                   {name}
@@ -71,11 +71,13 @@ export function Credentials({
               ))}
           </span>
         </header>
-        <p className="muted">
-          {account.credentials.length === 0
-            ? 'This account has no credential, so it cannot log in. Add one.'
-            : 'To change a password without downtime, add one, switch the clients over, and revoke the old one.'}
-        </p>
+        {mayChange && (
+          <p className="muted">
+            {account.credentials.length === 0
+              ? 'This account has no credential, so it cannot log in. Add one.'
+              : 'To change a password without downtime, add one, switch the clients over, and revoke the old one.'}
+          </p>
+        )}
         {account.credentials.length > 0 && (
           <Lines heads={HEADS}>
             {account.credentials.map((credential) => (
@@ -98,7 +100,7 @@ export function Credentials({
                   <Expiry at={credential.expiresAt} />
                 </td>
                 <td className="number">
-                  {!isFixed && (
+                  {mayChange && (
                     <button
                       type="button"
                       className="small"
@@ -117,8 +119,8 @@ export function Credentials({
           </Lines>
         )}
       </section>
-      {isNew && <NewCredential add={add} onClose={() => setIsNew(false)} />}
-      {isNewLink && <NewLink link={link} onClose={() => setIsNewLink(false)} />}
+      {mayChange && isNew && <NewCredential add={add} onClose={() => setIsNew(false)} />}
+      {mayChange && isNewLink && <NewLink link={link} onClose={() => setIsNewLink(false)} />}
       {leaving && (
         <Confirm
           label={`Revoke credential ${leaving.id}?`}

@@ -9,6 +9,7 @@ import { useIsNarrow } from '../../app/media.js';
 import { useCommands } from '../../app/palette.js';
 import { Problem } from '../../app/problem.js';
 import { Refresh } from '../../app/refresh.js';
+import { useMayChange } from '../../app/session.js';
 import { Page } from '../../components/page.js';
 import { PagedTable } from '../../components/paged-table.js';
 import { ShownOnce } from '../../components/shown-once.js';
@@ -28,7 +29,8 @@ export default function AccountsPage() {
     create.reset();
     setIsNew(true);
   }
-  useCommands([{ name: 'New account', group: 'Actions', run: open }]);
+  const mayChange = useMayChange();
+  useCommands(mayChange ? [{ name: 'New account', group: 'Actions', run: open }] : []);
 
   const created = isNew ? undefined : create.data;
   const table = { label: 'Accounts', columns, rowHeight: 41, hrefOf };
@@ -37,9 +39,11 @@ export default function AccountsPage() {
       title="Accounts"
       state={<Refresh list={wanted === '' ? list : all} />}
       actions={
-        <button type="button" className="primary" onClick={open}>
-          New account
-        </button>
+        mayChange && (
+          <button type="button" className="primary" onClick={open}>
+            New account
+          </button>
+        )
       }
     >
       {created && (
@@ -51,7 +55,7 @@ export default function AccountsPage() {
           was created.
         </ShownOnce>
       )}
-      {isNew && <NewAccount create={create} onClose={() => setIsNew(false)} />}
+      {mayChange && isNew && <NewAccount create={create} onClose={() => setIsNew(false)} />}
       <AccountSearch />
       <Problem error={list.error} />
       {wanted === '' ? (

@@ -2,7 +2,7 @@ import '../subscription/subscription.css';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
-import { useCustomer, useSameAccount } from '../../app/account.js';
+import { useCustomer, useMayChangeShown, useSameAccount } from '../../app/account.js';
 import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
@@ -45,7 +45,7 @@ function Shown({ application, version }: { application: Application; version: st
   const [search] = useSearchParams();
   const tab = search.get('tab') === 'settings' ? 'settings' : 'subscriptions';
   const inAccount = useSameAccount();
-  const isOwn = useCustomer() === undefined;
+  const mayChange = useMayChangeShown();
   const update = useUpdateApplication(id);
   const [isDeleting, setIsDeleting] = useState(false);
   const [, navigate] = useLocation();
@@ -57,7 +57,7 @@ function Shown({ application, version }: { application: Application; version: st
       run: () => navigate(`/subscriptions/new?applicationId=${id}`),
     },
   ];
-  useCommands(isOwn ? commands : []);
+  useCommands(mayChange ? commands : []);
   return (
     <Page
       title={application.name}
@@ -68,7 +68,7 @@ function Shown({ application, version }: { application: Application; version: st
         </Link>
       }
       actions={
-        isOwn && (
+        mayChange && (
           <button type="button" onClick={() => setIsDeleting(true)}>
             Delete
           </button>
@@ -100,7 +100,7 @@ function Shown({ application, version }: { application: Application; version: st
       </nav>
       {tab === 'subscriptions' ? (
         <SubscriptionsOf applicationId={id} />
-      ) : !isOwn ? (
+      ) : !mayChange ? (
         <ReadOnly>
           <ApplicationFields values={applicationValues(application)} />
         </ReadOnly>

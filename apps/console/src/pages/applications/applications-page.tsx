@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
-import { useCustomer, useSameAccount } from '../../app/account.js';
+import { useCustomer, useMayChangeShown, useSameAccount } from '../../app/account.js';
 import { useIsNarrow } from '../../app/media.js';
 import { Problem } from '../../app/problem.js';
 import { Refresh } from '../../app/refresh.js';
@@ -63,6 +63,7 @@ const COLUMNS_OF_PHONE: readonly Column<Application>[] = [
 /** The account's applications. */
 export default function ApplicationsPage() {
   const customer = useCustomer();
+  const mayChange = useMayChangeShown();
   const inAccount = useSameAccount();
   const list = useInfiniteQuery(applicationsQuery(customer));
   const isNarrow = useIsNarrow();
@@ -71,7 +72,7 @@ export default function ApplicationsPage() {
       title="Applications"
       state={<Refresh list={list} />}
       actions={
-        customer === undefined && (
+        mayChange && (
           <Link href="/applications/new" className="button primary">
             <Plus size={15} aria-hidden /> New application
           </Link>
@@ -87,7 +88,7 @@ export default function ApplicationsPage() {
         rowHeight={isNarrow ? 52 : 41}
         empty={
           <EmptyState title="There are no applications yet.">
-            {customer === undefined && (
+            {mayChange && (
               <p>
                 An application names the URLs that control calls and messages.{' '}
                 <Link href="/applications/new">Create the first one</Link>.

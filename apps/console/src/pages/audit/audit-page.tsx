@@ -7,7 +7,7 @@ import { useIsNarrow } from '../../app/media.js';
 import { NameOfApplication, NameOfSubscription } from '../../app/names.js';
 import { Refresh } from '../../app/refresh.js';
 import { isOperator } from '../../app/session-state.js';
-import { useUser } from '../../app/session.js';
+import { useMayChange, useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -176,7 +176,10 @@ function OneResource({ filters }: { filters: Record<string, string> }) {
 }
 
 function Nothing() {
-  if (isOperator(useUser().role)) return <EmptyState title="Nothing has been changed yet." />;
+  const mayChange = useMayChange();
+  if (isOperator(useUser().role) || !mayChange) {
+    return <EmptyState title="Nothing has been changed yet." />;
+  }
   return (
     <EmptyState title="Nothing has been changed yet.">
       <p>

@@ -9,7 +9,7 @@ import { useApplicationFilter, useSubscriptionFilter } from '../../app/names.js'
 import { useCommands } from '../../app/palette.js';
 import { Refresh } from '../../app/refresh.js';
 import { isUuid } from '../../app/resource-ids.js';
-import { useUser } from '../../app/session.js';
+import { useMayChange, useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -70,6 +70,7 @@ const OPEN = 'open';
 /** The deliveries of all subscriptions. */
 export default function DeliveriesPage() {
   const { isOwn } = useAccountShown();
+  const mayChange = useMayChange() && isOwn;
   const { [OPEN]: openId, ...filters } = useFilters();
   const ofSubscription = useSubscriptionFilter();
   const ofApplication = useApplicationFilter();
@@ -98,7 +99,7 @@ export default function DeliveriesPage() {
   const at = rows.findIndex(({ id }) => id === openId);
   const stepTo = (row: Delivery | undefined) => at >= 0 && row && (() => open(row.id));
   const sendable = rows.filter(canBeSent);
-  const chosen = rows.filter(({ id }) => selection.keys.has(id));
+  const chosen = mayChange ? rows.filter(({ id }) => selection.keys.has(id)) : [];
   const sendChosenText = selectedText(chosen.map(({ state }) => state));
   function sendChosen(): void {
     send.mutate(chosen, { onSuccess: () => selection.select([]) });
@@ -150,14 +151,17 @@ export default function DeliveriesPage() {
             />
           )
         }
-        selection={isOwn && !isNarrow ? selection : undefined}
+        selection={mayChange && !isNarrow ? selection : undefined}
         empty={Object.keys(filters).length === 0 && <Nothing />}
       >
-        {chosen.length === 0 && isOwn && filters['state'] === 'parked' && sendable.length > 0 && (
-          <button type="button" disabled={send.isPending} onClick={() => send.mutate(sendable)}>
-            Send all {sendable.length} shown now
-          </button>
-        )}
+        {chosen.length === 0 &&
+          mayChange &&
+          filters['state'] === 'parked' &&
+          sendable.length > 0 && (
+            <button type="button" disabled={send.isPending} onClick={() => send.mutate(sendable)}>
+              Send all {sendable.length} shown now
+            </button>
+          )}
         {chosen.length > 0 && (
           <button type="button" disabled={send.isPending} onClick={sendChosen}>
             {sendChosenText}
@@ -177,11 +181,12 @@ function shapeOf({ isNarrow, isWide, isOpen }: Record<'isNarrow' | 'isWide' | 'i
 }
 
 function Nothing() {
+  const mayChange = useMayChange();
   return (
     <EmptyState title="There are no deliveries yet.">
       <p>
         A delivery starts when a reported event matches a subscription.{' '}
-        {useUser().role === 'account' && (
+        {useUser().role === 'account' && mayChange && (
           <>
             <Link href="/subscriptions/new">Create a subscription</Link>, and test it: its first
             delivery appears here automatically.

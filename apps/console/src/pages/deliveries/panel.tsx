@@ -74,7 +74,7 @@ export function Panel({
 }
 
 function Heading({ delivery, children }: { delivery: Delivery; children: ReactNode }) {
-  const { isOwn } = useOwner(delivery);
+  const { mayChange } = useOwner(delivery);
   const [, navigate] = useLocation();
   const openAsPage = { name: 'Open as a page', run: () => navigate(`/deliveries/${delivery.id}`) };
   return (
@@ -85,7 +85,7 @@ function Heading({ delivery, children }: { delivery: Delivery; children: ReactNo
         {delivery.test && ' · test'}
       </h2>
       <span className="actions">
-        <DeliveryActions delivery={delivery} isOwn={isOwn} items={[openAsPage]}>
+        <DeliveryActions delivery={delivery} mayChange={mayChange} items={[openAsPage]}>
           {children}
         </DeliveryActions>
       </span>

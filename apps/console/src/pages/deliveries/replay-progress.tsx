@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent } from 'react';
 import { RefusedError, type Schemas } from '../../app/api.js';
 import { Problem } from '../../app/problem.js';
+import { useMayChange } from '../../app/session.js';
 import { Notice, type Tone } from '../../components/notice.js';
 import { LocalTime } from '../../components/time.js';
 import { progressText } from '../../states/sending.js';
@@ -22,6 +23,7 @@ const TONES: Record<Replay['state'], Tone> = {
 export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () => void }) {
   const { data, error } = useQuery(replayQuery(id));
   const cancel = useCancelReplay(id);
+  const mayChange = useMayChange();
   const isRunning = data?.state === 'running';
   const hasEnded = data ? !isRunning : error instanceof RefusedError;
   const leave = useEffectEvent(() => hasEnded && onDismiss?.());
@@ -54,7 +56,7 @@ export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () =
           <p role="status">{data && progressText(data)}</p>
           <Problem error={cancel.error ?? error} />
         </div>
-        {isRunning && (
+        {isRunning && mayChange && (
           <button type="button" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
             Cancel sending
           </button>

@@ -3,7 +3,7 @@ import { skipToken, useQuery } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { lazy, Suspense, useId, useState } from 'react';
 import { useCommands } from '../../app/palette.js';
-import { useUser } from '../../app/session.js';
+import { useMayChange, useUser } from '../../app/session.js';
 import { SEND_LABELS, sendsOf, shortSendText } from '../../states/sending.js';
 import { ReplayProgress } from './replay-progress.js';
 import type { Sending } from './send-dialog.js';
@@ -38,7 +38,7 @@ export function SendMatching({ isSmall = false, ...sending }: Sending & { isSmal
   const label = SEND_LABELS[sends];
   // The platform does not send on behalf of an account. Parked deliveries are blocked, and only each by itself is sent in
   // spite of that.
-  const isShown = role === 'account' && values['state'] !== 'parked';
+  const isShown = useMayChange() && role === 'account' && values['state'] !== 'parked';
   const obstacles = obstaclesOf(sending);
   const isOffered = isShown && obstacles.length === 0;
   const reasonId = useId();

@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { AccountName } from '../../app/account-name.js';
 import { useCommands } from '../../app/palette.js';
 import { isOperator } from '../../app/session-state.js';
-import { useUser } from '../../app/session.js';
+import { useMayChange, useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
 import { Confirm } from '../../components/confirm.js';
 import { Menu, type MenuItem } from '../../components/menu.js';
@@ -55,12 +55,14 @@ export function useDelivery(id: string) {
   return query;
 }
 
-/** The account that owns a delivery; known once its event is loaded. */
+/** The account that owns a delivery, known once its event is loaded, and whether the user may change the delivery. */
 export function useOwner({ eventId }: Delivery) {
   const event = useQuery(eventQuery(eventId));
   const { role, userId } = useUser();
+  const mayChange = useMayChange();
   const accountId = event.data === undefined ? undefined : rawMembers(event.data).get('accountId');
-  return { event, accountId, isOwn: !isOperator(role) || accountId === String(userId) };
+  const isOwn = !isOperator(role) || accountId === String(userId);
+  return { event, accountId, isOwn, mayChange: isOwn && mayChange };
 }
 
 /** The account that owns a delivery, for the platform. */
@@ -96,7 +98,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
     ...attemptsQuery(id),
     ...(!(wantsAll && hasMore) && { queryFn: skipToken }),
   });
-  const { event, accountId, isOwn } = useOwner(delivery);
+  const { event, accountId, isOwn, mayChange } = useOwner(delivery);
   const { data: of } = useQuery({
     ...webhookQuery(webhookId),
     ...(!isOwn && { queryFn: skipToken }),
@@ -114,7 +116,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
     useNow((now) => JSON.stringify(verdictOf(delivery, attemptLog, of?.webhook, now))),
   ) as Verdict;
   const verdict = isOperator(role) ? forOperator(told) : told;
-  const hint = useNow((now) => (isOwn ? sendHint(delivery, of?.webhook, now) : undefined));
+  const hint = useNow((now) => (mayChange ? sendHint(delivery, of?.webhook, now) : undefined));
   const isNewer =
     attempts.length > 0 && (of?.webhook?.updatedAt ?? '') > (attempts.at(-1)?.at ?? '');
   return (
@@ -181,13 +183,13 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
 /** Sends a delivery that has ended again, or a waiting one now. Cancels one that has not ended. */
 export function DeliveryActions({
   delivery,
-  isOwn,
+  mayChange,
   items = [],
   children,
 }: {
   delivery: Delivery;
   /** Whether the user may change it. */
-  isOwn: boolean;
+  mayChange: boolean;
   /** More items for the menu. */
   items?: readonly MenuItem[];
   /** Buttons between the first one and the menu. Without them, the menu comes first. */
@@ -198,8 +200,8 @@ export function DeliveryActions({
   const [isAsked, setAsked] = useState(false);
   const send = useSendNow();
   const cancel = useCancel(id);
-  const canSend = isOwn && canBeSent(delivery);
-  const canCancel = isOwn && !isEnded;
+  const canSend = mayChange && canBeSent(delivery);
+  const canCancel = mayChange && !isEnded;
   const all = [
     ...items,
     ...(canCancel

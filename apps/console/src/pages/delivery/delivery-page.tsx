@@ -26,7 +26,7 @@ export default function DeliveryPage({ params }: { params: Record<string, string
 
 function Shown({ delivery }: { delivery: Delivery }) {
   const { event, resource, createdAt, test } = delivery;
-  const { isOwn } = useOwner(delivery);
+  const { mayChange } = useOwner(delivery);
   return (
     <Page
       title={`${event} · ${resource}${test ? ' · test' : ''}`}
@@ -42,7 +42,7 @@ function Shown({ delivery }: { delivery: Delivery }) {
           <Whose delivery={delivery} />
         </>
       }
-      actions={<DeliveryActions delivery={delivery} isOwn={isOwn} />}
+      actions={<DeliveryActions delivery={delivery} mayChange={mayChange} />}
     >
       <div className="delivery-page">
         <DeliveryDetails delivery={delivery} />

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { ofAccount } from '../../app/account.js';
 import { NameOfApplication } from '../../app/names.js';
 import { Problem } from '../../app/problem.js';
+import { useMayChange } from '../../app/session.js';
 import { LocalTime } from '../../components/time.js';
 import type { Subscription } from '../overview/subscriptions.queries.js';
 import { type Report, useSend } from './event.queries.js';
@@ -49,6 +50,7 @@ function Reasons({
   isOwn: boolean;
 }) {
   const { deliveries } = report;
+  const mayChange = useMayChange();
   if (deliveries.some(({ test }) => test)) {
     return <p className="nobody">This event is a test of one subscription.</p>;
   }
@@ -66,7 +68,7 @@ function Reasons({
           )}
         </p>
       )}
-      {isOwn && deliveries.length === 0 && !isCovered && <Create report={report} />}
+      {isOwn && mayChange && deliveries.length === 0 && !isCovered && <Create report={report} />}
       {groups.map((group, index) => (
         <Group
           key={group.reason}
@@ -139,6 +141,7 @@ function NotTold({
 }) {
   const name = subscription?.name ?? subscription?.targetUrl ?? `Subscription ${webhookId}`;
   const send = useSend(report.id);
+  const mayChange = useMayChange();
   const applicationId = subscription?.applicationId;
   const customer = isOwn ? undefined : String(report.accountId);
   return (
@@ -172,7 +175,7 @@ function NotTold({
         )}
         <Problem error={send.error} />
       </div>
-      {reason !== 'filter' && canBeSent(report, subscription) && (
+      {mayChange && reason !== 'filter' && canBeSent(report, subscription) && (
         <button
           type="button"
           className="small"

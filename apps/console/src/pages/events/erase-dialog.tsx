@@ -3,6 +3,7 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import { useAccountShown } from '../../app/account.js';
 import { faultsOf, type Schemas, sentenceOf } from '../../app/api.js';
 import { Problem } from '../../app/problem.js';
+import { useMayChange } from '../../app/session.js';
 import { Dialog } from '../../components/dialog.js';
 import { Field } from '../../components/field.js';
 import { erasureQuery, useCount, useErase, useReloadErased } from './erase.queries.js';
@@ -12,9 +13,10 @@ const LABELS = { contains: 'Text' };
 /** A button that erases a text from the events of one account. */
 export function Erase() {
   const { isOwn, accountId } = useAccountShown();
+  const mayChange = useMayChange();
   const [isOpen, setIsOpen] = useState(false);
   // Not of all accounts at once, which an operator would do by the command line.
-  if (!isOwn && accountId === undefined) return null;
+  if (!mayChange || (!isOwn && accountId === undefined)) return null;
   return (
     <>
       <button type="button" onClick={() => setIsOpen(true)}>

@@ -8,7 +8,7 @@ import { NameOfApplication, useApplicationFilter, useSubscriptionFilter } from '
 import { Refresh } from '../../app/refresh.js';
 import { isUuid } from '../../app/resource-ids.js';
 import { isOperator } from '../../app/session-state.js';
-import { useUser } from '../../app/session.js';
+import { useMayChange, useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -95,6 +95,7 @@ const COLUMNS_OF_PHONE: readonly Column<Event>[] = [
 /** All events, whether or not a subscription was notified. */
 export default function EventsPage() {
   const { isOwn } = useAccountShown();
+  const mayChange = useMayChange() && isOwn;
   const filters = useFilters();
   const isNarrow = useIsNarrow();
   const list = useInfiniteQuery(eventsQuery(filters));
@@ -115,7 +116,7 @@ export default function EventsPage() {
             include={{ name: 'data', label: 'With the data of each event' }}
           />
           <Erase />
-          {isOwn && webhookId !== undefined && <SendMatching filters={all} values={filters} />}
+          {mayChange && webhookId !== undefined && <SendMatching filters={all} values={filters} />}
         </>
       }
     >
@@ -129,7 +130,7 @@ export default function EventsPage() {
         columns={isNarrow ? COLUMNS_OF_PHONE : COLUMNS}
         rowHeight={isNarrow ? 52 : 32}
         note={
-          isOwn &&
+          mayChange &&
           unmatched === 'true' &&
           webhookId === undefined && (
             <p className="quiet note">
@@ -144,11 +145,17 @@ export default function EventsPage() {
 }
 
 function TryBefore() {
+  const mayChange = useMayChange();
   if (isOperator(useUser().role)) return <p>They appear here as they are reported.</p>;
   return (
     <p>
-      Calls and messages of your applications appear here, even if no subscription gets them. To try
-      your receiver first, <Link href="/subscriptions">send a test</Link> to a subscription.
+      Calls and messages of your applications appear here, even if no subscription gets them.{' '}
+      {mayChange && (
+        <>
+          To try your receiver first, <Link href="/subscriptions">send a test</Link> to a
+          subscription.
+        </>
+      )}
     </p>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { useMayChange } from '../../app/session.js';
 import { AnswerCode } from '../../components/answer-code.js';
 import { BUTTONS, Lines, number } from '../../components/lines.js';
 import { Pill } from '../../components/notice.js';
@@ -79,6 +80,7 @@ function Line({
   const conditions = useConditions(subscription);
   const condition = conditions.find(({ needsAttention }) => needsAttention) ?? conditions[0];
   const { tone, word, api, since, next, disables } = condition;
+  const mayChange = useMayChange();
   return (
     <tr>
       <td>
@@ -101,7 +103,9 @@ function Line({
       <td>{next.at === undefined ? next.brief : <RelativeTime at={next.at} />}</td>
       <td>{disables?.at === undefined ? '–' : <Day at={disables.at} />}</td>
       <td className="number">
-        <NextStep subscription={subscription} step={condition.step} onEnable={onEnable} />
+        {mayChange && (
+          <NextStep subscription={subscription} step={condition.step} onEnable={onEnable} />
+        )}
       </td>
     </tr>
   );

@@ -2,6 +2,7 @@ import './overview.css';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountShown } from '../../app/account.js';
 import { Problem } from '../../app/problem.js';
+import { useMayChange } from '../../app/session.js';
 import { Page } from '../../components/page.js';
 import { StartedReplays } from '../deliveries/send-matching.js';
 import { Attention } from './attention.js';
@@ -16,13 +17,14 @@ import { WaitingNote, waitingQuery } from './waiting-note.js';
 /** The state of the account's notifications. Of other accounts, the platform sees the statistics. */
 export default function OverviewPage() {
   const { accountId, isOwn } = useAccountShown();
+  const mayChange = useMayChange();
   return (
     <Page
       title="Overview"
       actions={
         <>
           <RangePicker />
-          {isOwn && <SendTestEvent />}
+          {isOwn && mayChange && <SendTestEvent />}
         </>
       }
     >
@@ -38,6 +40,7 @@ function AccountStatistics({ accountId }: { accountId: string | undefined }) {
 
 function OwnOverview() {
   const range = useRange();
+  const mayChange = useMayChange();
   const statistics = useQuery(statisticsQuery(range));
   const hasDeliveries = useQuery(hasDeliveriesQuery);
   const subscriptions = useQuery(allSubscriptionsQuery);
@@ -55,7 +58,7 @@ function OwnOverview() {
       {isReady && (
         <>
           <StartedReplays />
-          {!hasDeliveries.data && <FirstSteps />}
+          {!hasDeliveries.data && mayChange && <FirstSteps />}
           <Statistics history={statistics.data} />
           {subscriptions.data && !waiting.isPending && (
             <>

@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api } from '../../app/api.js';
 import { firstRows } from '../../app/first-rows.js';
+import { useMayChange } from '../../app/session.js';
 import { Notice } from '../../components/notice.js';
 
 const LIMIT = 50;
@@ -29,16 +30,19 @@ export const waitingQuery = queryOptions({
 
 /** A notice if deliveries wait for a retry, even if their target works again. */
 export function WaitingNote({ waiting }: { waiting: Waiting | undefined }) {
+  const mayChange = useMayChange();
   if (!waiting || waiting.count === 0) return null;
   const { count, isMore } = waiting;
   const isOne = count === 1 && !isMore;
+  const them = isOne ? 'it' : 'them';
   return (
     <Notice tone="waiting">
       <p>
         {isOne ? '1 delivery waits' : `${count}${isMore ? ' or more' : ''} deliveries wait`} for a
         retry.{' '}
         <Link href={PATH}>
-          See {isOne ? 'it' : 'them'}, or send {isOne ? 'it' : 'them'} now
+          See {them}
+          {mayChange && `, or send ${them} now`}
         </Link>
         .
       </p>

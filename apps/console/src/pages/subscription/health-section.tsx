@@ -3,7 +3,7 @@ import { Power, Send } from 'lucide-react';
 import { idOf } from '#libs/client';
 import { useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useCustomer, useSameAccount } from '../../app/account.js';
+import { useCustomer, useMayChangeShown, useSameAccount } from '../../app/account.js';
 import { useStream } from '../../app/stream.js';
 import { Notice } from '../../components/notice.js';
 import { useNow } from '../../components/time.js';
@@ -50,6 +50,7 @@ export function HealthSection({
   const conditions = useConditions(subscription, heldUntil ?? undefined);
   const inAccount = useSameAccount();
   const isOwn = useCustomer() === undefined;
+  const mayChange = useMayChangeShown();
   const told = (text: string) => (isOwn ? text : toldToOperator(text));
   const isQuiet = ({ tone }: Condition) => tone === 'good';
   return (
@@ -78,14 +79,14 @@ export function HealthSection({
                 {condition.step === 'send again' && (
                   <p>
                     <Link href={inAccount(`/deliveries?webhookId=${id}&state=exhausted`)}>
-                      {isOwn
+                      {mayChange
                         ? 'See failed deliveries, and send them again'
                         : 'See failed deliveries'}
                     </Link>
                   </p>
                 )}
               </div>
-              {condition.needsAttention && isOwn && (
+              {condition.needsAttention && mayChange && (
                 <Step of={subscription} step={condition.step} onEnable={onEnable} />
               )}
             </div>
@@ -133,7 +134,7 @@ function Step({
 /** Retries that remain from past failures. */
 function Waiting({ webhookId }: { webhookId: string }) {
   const inAccount = useSameAccount();
-  const isOwn = useCustomer() === undefined;
+  const mayChange = useMayChangeShown();
   const { data: at } = useQuery(lastRetryQuery(webhookId));
   const isAhead = useNow((now) => Date.parse(at ?? '') > now);
   return (
@@ -142,7 +143,7 @@ function Waiting({ webhookId }: { webhookId: string }) {
         <p>
           Deliveries that failed earlier keep their retry times.{' '}
           <Link href={inAccount(`/deliveries?webhookId=${webhookId}&state=pending`)}>
-            {isOwn ? 'See them, or send them now' : 'See them'}
+            {mayChange ? 'See them, or send them now' : 'See them'}
           </Link>
         </p>
       </Notice>

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ArrowRight } from 'lucide-react';
 import { Link } from 'wouter';
-import { useCustomer, useSameAccount } from '../../app/account.js';
+import { useMayChangeShown, useSameAccount } from '../../app/account.js';
 import { answerOf, api } from '../../app/api.js';
 import { useStream } from '../../app/stream.js';
 import { AnswerCode } from '../../components/answer-code.js';
@@ -35,7 +35,7 @@ const latestQuery = (webhookId: string) =>
 export function LatestDeliveries({ webhookId }: { webhookId: string }) {
   const client = useQueryClient();
   const inAccount = useSameAccount();
-  const isOwn = useCustomer() === undefined;
+  const mayChange = useMayChangeShown();
   const { data } = useQuery(latestQuery(webhookId));
   useStream({
     delivery: (changed) => {
@@ -57,7 +57,7 @@ export function LatestDeliveries({ webhookId }: { webhookId: string }) {
         </span>
       </header>
       {data?.length === 0 && (
-        <p className="muted none">None yet.{isOwn && ' Send a test, and it appears here.'}</p>
+        <p className="muted none">None yet.{mayChange && ' Send a test, and it appears here.'}</p>
       )}
       {data && data.length > 0 && (
         <LiveLines heads={HEADS}>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { useMayChange } from '../../app/session.js';
 import { Notice } from '../../components/notice.js';
 import { missedText, readMissed } from '../events/missed.queries.js';
 import { offSinceQuery } from './subscription.queries.js';
@@ -30,6 +31,7 @@ function Missed({
   verbs: readonly [singular: string, plural: string];
 }) {
   const { id, since } = range;
+  const mayChange = useMayChange();
   const { data } = useQuery({
     queryKey: ['events', 'missed before', range],
     queryFn: ({ signal }) =>
@@ -38,11 +40,15 @@ function Missed({
   if (!data || data.count === 0) return null;
   const { count, isMore, path } = data;
   const isOne = count === 1 && !isMore;
+  const them = isOne ? 'it' : 'them';
   return (
     <Notice tone="waiting">
       <p>
         {missedText(count, isMore, what)} {isOne ? singular : plural}.{' '}
-        <Link href={path}>See {isOne ? 'it, and send it' : 'them, and send them'}</Link>
+        <Link href={path}>
+          See {them}
+          {mayChange && `, and send ${them}`}
+        </Link>
       </p>
     </Notice>
   );

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
-import { useCustomer, useSameAccount } from '../../app/account.js';
+import { useCustomer, useMayChangeShown, useSameAccount } from '../../app/account.js';
 import { useHasDraft } from '../../app/drafts.js';
 import { EDITED } from '../../app/editing.js';
 import { ApplicationName } from '../../app/names.js';
@@ -58,7 +58,9 @@ const TABS = {
 type TabName = keyof typeof TABS;
 
 /** The tabs that an operator has. */
-const READ_ONLY: readonly string[] = ['activity', 'settings'];
+const OF_CUSTOMER: readonly string[] = ['activity', 'settings'];
+/** The tabs without a secret, for a session that may only read. */
+const TO_READ: readonly string[] = [...OF_CUSTOMER, 'receiver'];
 
 const isTab = (name: string | null): name is TabName => Object.hasOwn(TABS, name ?? '');
 
@@ -67,13 +69,15 @@ function ShownPage({ shown }: { shown: Shown }) {
   const customer = useCustomer();
   const inAccount = useSameAccount();
   const isOwn = customer === undefined;
-  const tabs = Object.entries(TABS).filter(([name]) => isOwn || READ_ONLY.includes(name));
+  const mayChange = useMayChangeShown();
+  const offered = mayChange ? Object.keys(TABS) : isOwn ? TO_READ : OF_CUSTOMER;
+  const tabs = Object.entries(TABS).filter(([name]) => offered.includes(name));
   const isNew = useHistoryState<{ isNew?: true } | null>()?.isNew;
   const [enabled, setEnabled] = useState<Disabled>();
   const enable = useEnable(setEnabled);
   const [search] = useSearchParams();
   const named = search.get('tab');
-  const tab = isTab(named) && (isOwn || READ_ONLY.includes(named)) ? named : 'activity';
+  const tab = isTab(named) && offered.includes(named) ? named : 'activity';
   const conditions = useConditions(webhook);
   const [{ tone, word, api }] = conditions;
   const { id, applicationId, event, resource, targetUrl } = webhook;
@@ -98,7 +102,7 @@ function ShownPage({ shown }: { shown: Shown }) {
         </Pill>
       }
       actions={
-        isOwn && (
+        mayChange && (
           <Actions
             shown={shown}
             isFailing={conditions.some(
@@ -148,18 +152,17 @@ function ShownPage({ shown }: { shown: Shown }) {
           </Link>
         ))}
       </nav>
-      {isOwn ? <Part tab={tab} shown={shown} /> : <PartOfCustomer tab={tab} shown={shown} />}
+      {tab === 'settings' && !mayChange ? (
+        <ReadOnly>
+          <SubscriptionFields values={values} />
+        </ReadOnly>
+      ) : isOwn ? (
+        <Part tab={tab} shown={shown} />
+      ) : (
+        // The API shows statistics to the owner alone.
+        <LatestDeliveries webhookId={id} />
+      )}
     </Page>
-  );
-}
-
-/** What an operator sees: the API shows statistics to the owner alone. */
-function PartOfCustomer({ tab, shown: { webhook, text } }: { tab: TabName; shown: Shown }) {
-  if (tab !== 'settings') return <LatestDeliveries webhookId={webhook.id} />;
-  return (
-    <ReadOnly>
-      <SubscriptionFields values={subscriptionValues(webhook, text)} />
-    </ReadOnly>
   );
 }
 

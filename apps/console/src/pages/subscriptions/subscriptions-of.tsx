@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { useCustomer } from '../../app/account.js';
+import { useCustomer, useMayChangeShown } from '../../app/account.js';
 import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { SkeletonRows } from '../../components/skeleton.js';
@@ -12,9 +12,10 @@ import { subscriptionsAt } from './subscriptions.queries.js';
 /** The subscriptions of an application, and how many more it may have. */
 export function SubscriptionsOf({ applicationId }: { applicationId: string }) {
   const customer = useCustomer();
+  const mayChange = useMayChangeShown();
   const { data, error, isPending } = useQuery(subscriptionsAt(applicationId, customer));
   useLiveSubscriptions();
-  const isRoom = data && !isFull(data.length) && customer === undefined;
+  const isRoom = data && !isFull(data.length) && mayChange;
   return (
     <section aria-label="Subscriptions">
       <Problem error={error} />

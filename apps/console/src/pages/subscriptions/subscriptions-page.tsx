@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
-import { useCustomer } from '../../app/account.js';
+import { useCustomer, useMayChangeShown } from '../../app/account.js';
 import { useApplicationFilter } from '../../app/names.js';
 import { Problem } from '../../app/problem.js';
 import { Refresh } from '../../app/refresh.js';
@@ -27,6 +27,7 @@ const FILTERS: readonly Filter[] = [
 export default function SubscriptionsPage() {
   const filters = useFilters();
   const customer = useCustomer();
+  const mayChange = useMayChangeShown();
   const { choices = [], names, ...ofApplication } = useApplicationFilter(customer);
   const list = useQuery(subscriptionsQuery(customer));
   useLiveSubscriptions();
@@ -37,7 +38,7 @@ export default function SubscriptionsPage() {
       title="Subscriptions"
       state={<Refresh list={list} />}
       actions={
-        customer === undefined && (
+        mayChange && (
           <Link href="/subscriptions/new" className="button primary">
             <Plus size={15} aria-hidden /> New subscription
           </Link>
@@ -57,8 +58,7 @@ export default function SubscriptionsPage() {
       <Problem error={list.error} />
       {list.isPending && <SkeletonRows rowHeight={41} />}
       {rows && rows.length > 0 && <SubscriptionTable rows={rows} />}
-      {rows?.length === 0 &&
-        (all?.length === 0 ? <Nothing isOwn={customer === undefined} /> : NO_MATCH)}
+      {rows?.length === 0 && (all?.length === 0 ? <Nothing mayChange={mayChange} /> : NO_MATCH)}
       <p className="quiet end" role="status">
         {rows && countText(rows.length, all)}
       </p>
@@ -77,10 +77,10 @@ function countText(shown: number, all: readonly Subscription[]): string {
   return `${part}For the whole account: ${roomText(ofAccount)}`;
 }
 
-function Nothing({ isOwn }: { isOwn: boolean }) {
+function Nothing({ mayChange }: { mayChange: boolean }) {
   return (
     <EmptyState title="There are no subscriptions yet.">
-      {isOwn && (
+      {mayChange && (
         <p>
           A subscription sends the events that you choose to one of your URLs.{' '}
           <Link href="/subscriptions/new">Create the first one</Link>, and send a test.
