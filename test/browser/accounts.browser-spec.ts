@@ -17,8 +17,7 @@ afterEach(() => installation.closePages());
 const answerTo = async (username: string, password: string): Promise<number> =>
   (await clientOf(installation.api.url, `${username}:${password}`).get('/v1/session')).status;
 
-const shownPassword = (page: Page): Promise<string> =>
-  page.locator('.shown-once code').innerText();
+const shownPassword = (page: Page): Promise<string> => page.locator('.shown-once code').innerText();
 
 it('creates an account, and shows its generated password once', async () => {
   const page = await installation.openAs(operator, 'accounts');
