@@ -133,8 +133,9 @@ describe('the use of a credential', () => {
       );
     const ids = (await uses()).map(({ id }) => id);
     const [locked, written] = ids;
+    // The next hour may begin during the test.
     await database.query(
-      "UPDATE credentials SET last_used_at = date_trunc('hour', now(), 'UTC') WHERE id = $1",
+      "UPDATE credentials SET last_used_at = date_trunc('hour', now(), 'UTC') + interval '1 hour' WHERE id = $1",
       [written],
     );
     const before = await uses();
