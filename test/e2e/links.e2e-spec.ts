@@ -108,9 +108,9 @@ describe('a link', () => {
     expect((await browser.get('/v1/webhooks', session)).status).toBe(200);
   });
 
-  it('is created without a body, with every default', async () => {
+  it('has every default without members', async () => {
     const { username, client } = await aCustomer();
-    const answer = await client.post(`/v1/users/${username}/links`);
+    const answer = await client.post(`/v1/users/${username}/links`, {});
     expect(answer.status).toBe(200);
     const { url, expiresAt } = answer.json<Link>();
     expect(url).toMatch(/\/console\/#link=/);

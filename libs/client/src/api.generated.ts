@@ -7219,7 +7219,7 @@ export interface operations {
             cookie?: never;
         };
         /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateLink"];
             };

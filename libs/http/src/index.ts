@@ -14,7 +14,7 @@ export { HealthModule, healthRoutes } from './health.module.js';
 export { createHttpApplication, HttpModule } from './http-application.js';
 export { Idempotent, type Once } from './idempotent.js';
 export { InFlight, FairReads, readFairly, type FairRead } from './in-flight.js';
-export { JsonBody, LoginBody, OptionalJsonBody, validDto } from './json-body.js';
+export { JsonBody, LoginBody, validDto } from './json-body.js';
 export { JsonPieces, type ReadBody } from './json-pieces.js';
 export { NoRouteError, UnknownRouteModule } from './known-routes.js';
 export { listAs } from './formatted-list.js';

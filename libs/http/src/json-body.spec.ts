@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import { afterEach, expect, it, vi } from 'vitest';
 import { anyObject, Field, label, ValidationError } from '#libs/kernel';
 import { readConfig } from '#libs/runtime';
-import { dtoBody, optionalBody } from './json-body.js';
+import { dtoBody } from './json-body.js';
 
 class ThingDto {
   @Field(label(10), { required: true })
@@ -21,7 +21,6 @@ function read(
   text: string,
   headers: Record<string, string> = {},
   dto: new () => object = ThingDto,
-  body = dtoBody,
 ): Promise<object> {
   const bytes = Buffer.from(text);
   const all = {
@@ -31,7 +30,7 @@ function read(
   };
   const request = Object.assign(Readable.from([bytes]), { method: 'POST', headers: all, config });
   const getRequest = () => request as unknown as Request;
-  return body(dto, { switchToHttp: () => ({ getRequest }) } as ExecutionContext);
+  return dtoBody(dto, { switchToHttp: () => ({ getRequest }) } as ExecutionContext);
 }
 
 async function faultsIn(
@@ -109,17 +108,4 @@ it('refuses unknown members of a DTO that says so, null, too', async () => {
       },
     ],
   });
-});
-
-it('reads an optional body that is absent as one without members', async () => {
-  class DefaultDto {
-    @Field(label(10), { default: 'none' })
-    name!: string;
-  }
-  const readOptional = (text: string, headers = {}) =>
-    read(text, headers, DefaultDto, optionalBody);
-  expect(await readOptional('', { 'content-type': 'text/plain' })).toEqual({ name: 'none' });
-  expect(await readOptional('{"name":"x"}')).toEqual({ name: 'x' });
-  await expect(readOptional('{"name":""}')).rejects.toThrow(ValidationError);
-  await expect(readOptional(' ')).rejects.toThrow('is not valid JSON');
 });

@@ -74,18 +74,6 @@ function* givenBody(
   return { body: Object.fromEntries(members), faults };
 }
 
-/** Like {@link JsonBody}, for a POST that may have no body: then every member has its default. */
-export const OptionalJsonBody = createParamDecorator(optionalBody);
-
-export async function optionalBody(
-  dto: new () => object,
-  context: ExecutionContext,
-): Promise<object> {
-  const request = context.switchToHttp().getRequest<Request>();
-  if (isAbsent(request)) return validDto(dto, {}, true, configOf(request));
-  return await dtoBody(dto, context);
-}
-
 /** Like {@link JsonBody}, for a login, whose body is optional and has at most a kilobyte. */
 export const LoginBody = createParamDecorator(loginBody);
 
@@ -93,14 +81,10 @@ export async function loginBody(
   dto: new () => object,
   context: ExecutionContext,
 ): Promise<object | undefined> {
-  const request = context.switchToHttp().getRequest<Request>();
-  return isAbsent(request) ? undefined : bodyWithin(MAX_LOGIN_BYTES, dto, context);
-}
-
-/** Whether a request has no body. */
-function isAbsent({ headers }: Request): boolean {
+  const { headers } = context.switchToHttp().getRequest<Request>();
   const { 'transfer-encoding': chunked, 'content-length': length = 0 } = headers;
-  return chunked === undefined && Number(length) === 0;
+  const isAbsent = chunked === undefined && Number(length) === 0;
+  return isAbsent ? undefined : bodyWithin(MAX_LOGIN_BYTES, dto, context);
 }
 
 /**

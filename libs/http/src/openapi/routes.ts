@@ -8,7 +8,7 @@ import {
 import { ALLOWED_TO, NEEDS_SCOPE, OPEN_TO, type OpenTo, REFUSES_WITH } from '../access.js';
 import { ifMatch } from '../entity-tag.js';
 import { requestOf } from '../idempotent.js';
-import { dtoBody, loginBody, optionalBody } from '../json-body.js';
+import { dtoBody, loginBody } from '../json-body.js';
 import { jsonPieces } from '../json-pieces.js';
 import { parametersIn, queryOf, type QueryParameter, type QueryParameters } from '../query.js';
 import { type BodyLimit, MAX_LOGIN_BYTES } from '../read-body.js';
@@ -126,15 +126,12 @@ export function pathNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** The parameters of a handler that are a body with a DTO. */
-const BODIES: readonly unknown[] = [dtoBody, optionalBody, loginBody];
-
 function argumentsOf(controller: Type, name: string, path: string) {
   const stored = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) as unknown;
   const parameters = Object.values((stored ?? {}) as Record<string, Argument>);
-  const body = parameters.find(({ factory }) => BODIES.includes(factory));
-  const dto = body?.data;
-  const isLogin = body?.factory === loginBody;
+  const isOptional = parameters.some(({ factory }) => factory === loginBody);
+  const body = isOptional ? loginBody : dtoBody;
+  const dto = parameters.find(({ factory }) => factory === body)?.data;
   const limit = parameters.find(({ factory }) => factory === jsonPieces)?.data as
     BodyLimit | undefined;
   const query = parameters.find(({ factory }) => factory === queryOf)?.data ?? {};
@@ -144,9 +141,9 @@ function argumentsOf(controller: Type, name: string, path: string) {
     checksVersion: parameters.some(({ factory }) => factory === ifMatch),
     takesKey: parameters.some(({ factory }) => factory === requestOf),
     ...(dto !== undefined && { dto: dto as new () => object }),
-    isBodyOptional: isLogin || body?.factory === optionalBody,
+    isBodyOptional: isOptional,
     ...(dto === undefined
       ? limit && { bodyLimit: limit }
-      : { bodyLimit: (isLogin ? MAX_LOGIN_BYTES : 'MAX_BODY_BYTES') as BodyLimit }),
+      : { bodyLimit: (isOptional ? MAX_LOGIN_BYTES : 'MAX_BODY_BYTES') as BodyLimit }),
   };
 }

@@ -1,6 +1,6 @@
 import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { type Answer, answer, baseUrlOf, OptionalJsonBody } from '#libs/http';
+import { type Answer, answer, baseUrlOf, JsonBody } from '#libs/http';
 import { LinksService } from '../domain/links.service.js';
 import { ActAsUser, CurrentLogin } from './current-user.js';
 import { CreateLinkDto } from './links.dto.js';
@@ -20,7 +20,7 @@ export class LinksController {
   @LimitedTo(NEW_LINKS)
   async create(
     @Param('user') user: string,
-    @OptionalJsonBody(CreateLinkDto) { scope, expiresIn, path }: CreateLinkDto,
+    @JsonBody(CreateLinkDto) { scope, expiresIn, path }: CreateLinkDto,
     @CurrentLogin() by: CurrentLogin,
     @Req() request: Request,
   ): Promise<Answer> {
