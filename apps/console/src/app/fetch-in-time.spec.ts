@@ -28,7 +28,10 @@ function answering(parts: readonly string[], isWhole = false): void {
 }
 
 const aRequest = (signal?: AbortSignal) =>
-  new Request('http://api.example/v1/events', { ...(signal && { signal }) });
+  new Request('http://api.example/v1/stream', {
+    headers: { Accept: 'text/event-stream' },
+    ...(signal && { signal }),
+  });
 
 it('fails without an answer', async () => {
   answering([]);
@@ -37,7 +40,7 @@ it('fails without an answer', async () => {
   await answer;
 });
 
-it('fails if the rest of an answer does not come', async () => {
+it('fails if the next part of a stream does not come', async () => {
   answering(['a part']);
   const reader = (await fetchInTime(aRequest())).body!.getReader();
   expect(new TextDecoder().decode((await reader.read()).value)).toBe('a part');
@@ -46,7 +49,7 @@ it('fails if the rest of an answer does not come', async () => {
   await rest;
 });
 
-it('gives the reader of an answer any time', async () => {
+it('gives the reader of a stream any time', async () => {
   answering(['a part', ', the rest'], true);
   const response = await fetchInTime(aRequest());
   await vi.advanceTimersByTimeAsync(10 * SILENCE_MS);

@@ -1,14 +1,16 @@
 /** An API that sends nothing for this long does not answer. The stream has a sign of life every 10 s. */
 export const SILENCE_MS = 15_000;
 
+const STREAM = 'text/event-stream';
+
 /** The API has taken a request, and has sent nothing for {@link SILENCE_MS}. */
 export class SilenceError extends Error {
   override readonly name = 'SilenceError';
 }
 
 /**
- * `fetch`, which waits for the head and for each part of the body at most {@link SILENCE_MS}. The reader of the body may
- * take its time. @throws SilenceError, also from the body
+ * `fetch`, which waits for the head at most {@link SILENCE_MS}, and so for each part of a stream, whose reader may take
+ * its time. @throws SilenceError, also from the body of a stream
  */
 export async function fetchInTime(request: Request): Promise<Response> {
   const call = new AbortController();
@@ -28,8 +30,8 @@ export async function fetchInTime(request: Request): Promise<Response> {
   }
   if (signal.aborted) call.abort(signal.reason);
   const response = await inTime(fetch(request, { signal: call.signal }));
-  const reader = response.body?.getReader();
-  if (!reader) return response;
+  if (request.headers.get('Accept') !== STREAM || !response.body) return response;
+  const reader = response.body.getReader();
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

@@ -1,20 +1,9 @@
-import './keys.css';
-import { Fragment } from 'react';
-import { Dialog } from '../components/dialog.js';
+import { lazy, Suspense } from 'react';
 import { usePageKeys } from '../components/page-keys.js';
 import { openPalette } from './palette.js';
 import { Store, useStore } from './store.js';
 
-/** All keys, with what they do. */
-const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
-  [['Ctrl K'], 'Find a page, an action, a name or an id'],
-  [['/'], 'Search the list'],
-  [['j', 'k'], 'Next and previous row'],
-  [['Home', 'End'], 'First and last row'],
-  [['Enter'], 'Open the row'],
-  [['Esc'], 'Close what is open'],
-  [['?'], 'Show these keys'],
-];
+const KeySheet = lazy(() => import('./key-sheet.js'));
 
 const isOpen = new Store(false);
 
@@ -30,30 +19,10 @@ export function Keys() {
     return true;
   });
   if (!isShown) return null;
-  const close = (): void => isOpen.set(false);
   return (
-    <Dialog label="Keys" onClose={close}>
-      <h2>Keys</h2>
-      <dl className="key-sheet">
-        {KEYS.map(([keys, does]) => (
-          <Fragment key={does}>
-            <dt>
-              {keys.map((key) => (
-                <Fragment key={key}>
-                  <kbd>{key}</kbd>{' '}
-                </Fragment>
-              ))}
-            </dt>
-            <dd>{does}</dd>
-          </Fragment>
-        ))}
-      </dl>
-      <div className="tools">
-        <button type="button" onClick={close}>
-          Close
-        </button>
-      </div>
-    </Dialog>
+    <Suspense>
+      <KeySheet onClose={() => isOpen.set(false)} />
+    </Suspense>
   );
 }
 

@@ -13,7 +13,7 @@ import { forgetData, LINK_ENDED, logIn, LoginError } from './session.js';
 const MISSING = { username: 'Type your username.', password: 'Type your password.' };
 
 /** The login. It keeps the address, so that the user returns to the same page. */
-export function LoginPage({
+export default function LoginPage({
   expired,
   linkEnded = false,
 }: {

@@ -1,4 +1,4 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import type { EventSourceMessage } from 'eventsource-parser';
 import { useEffect, useEffectEvent } from 'react';
 import { answerOf, api, RefusedError, type Schemas } from './api.js';
 import { SilenceError } from './fetch-in-time.js';
@@ -79,6 +79,8 @@ export function openStream(): () => void {
     const call = api.GET('/v1/stream', { parseAs: 'stream', headers, signal });
     const reader = ((await answerOf(call)) as ReadableStream<Uint8Array>).getReader();
     const decoder = new TextDecoder();
+    // Not needed before the first page is shown.
+    const { createParser } = await import('eventsource-parser');
     const parser = createParser({ onEvent });
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       heardAt = new Date();

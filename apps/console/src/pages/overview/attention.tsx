@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import { useMayChange } from '../../app/session.js';
 import { AnswerCode } from '../../components/answer-code.js';
@@ -8,14 +8,15 @@ import { Pill } from '../../components/notice.js';
 import { ClockTime, Day, RelativeTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import { type Disabled, useEnable } from '../subscription/enable.queries.js';
-import { EnabledDialog } from '../subscription/enabled-dialog.js';
-import { useLastFailure } from '../subscription/condition-text.js';
+import { useLastFailure } from '../subscription/last-failure.js';
 import { SendMatching } from '../deliveries/send-matching.js';
 import { usePause, useTest, waitingQuery } from '../subscription/subscription.queries.js';
 import { needingAttention, quietText } from '../../states/attention.js';
 import type { Condition } from '../../states/subscription-state.js';
 import { useConditions } from '../../states/use-conditions.js';
 import type { Subscription } from './subscriptions.queries.js';
+
+const EnabledDialog = lazy(() => import('../subscription/enabled-dialog.js'));
 
 const HEADS = ['Subscription', 'Problem', number('Waiting'), 'Next try', 'Disabled on', BUTTONS];
 
@@ -62,7 +63,11 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
         </Lines>
       )}
       {/* Here, because the line goes once the subscription is enabled. */}
-      {enabled && <EnabledDialog of={enabled} onClose={() => setEnabled(undefined)} />}
+      {enabled && (
+        <Suspense>
+          <EnabledDialog of={enabled} onClose={() => setEnabled(undefined)} />
+        </Suspense>
+      )}
     </section>
   );
 }

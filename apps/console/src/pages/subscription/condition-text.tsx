@@ -1,11 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRef } from 'react';
 import { Link } from 'wouter';
-import { useStream } from '../../app/stream.js';
 import { AnswerCode } from '../../components/answer-code.js';
 import { Day, LocalTime, RelativeTime } from '../../components/time.js';
 import type { Condition } from '../../states/subscription-state.js';
-import { lastFailureQuery } from './subscription.queries.js';
+import { useLastFailure } from './last-failure.js';
 
 /** One line: since when a condition holds, its cause, what happens next, and what happens if nothing changes. */
 export function Moments({
@@ -39,25 +36,6 @@ export function Moments({
       )}
     </p>
   );
-}
-
-/** The newest failed delivery of a subscription, refetched after its health changes. */
-export function useLastFailure(webhookId: string) {
-  const client = useQueryClient();
-  const { data } = useQuery(lastFailureQuery(webhookId));
-  const isOutdated = useRef(true);
-  useStream({
-    webhook: ({ id }) => {
-      if (id === webhookId) isOutdated.current = true;
-    },
-    // The health changes before the attempt is recorded.
-    delivery: ({ webhookId: of, attempts }) => {
-      if (of !== webhookId || attempts === 0 || !isOutdated.current) return;
-      isOutdated.current = false;
-      void client.invalidateQueries({ queryKey: lastFailureQuery(webhookId).queryKey });
-    },
-  });
-  return data;
 }
 
 /** The last failure of a subscription. */

@@ -12,7 +12,7 @@ const KINDS = ['again', 'missed'] as const;
 type Kind = (typeof KINDS)[number];
 
 /** Offers to send what a subscription lost while the service had disabled it, with the numbers of a dry run. */
-export function EnabledDialog({ of, onClose }: { of: Disabled; onClose: () => void }) {
+export default function EnabledDialog({ of, onClose }: { of: Disabled; onClose: () => void }) {
   return (
     <Dialog label={LABEL} onClose={onClose}>
       <h2 className="title">{LABEL}</h2>

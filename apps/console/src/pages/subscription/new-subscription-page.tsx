@@ -14,7 +14,7 @@ import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { fullText, isFull, roomText } from '../subscriptions/limits.js';
 import { subscriptionsAt } from '../subscriptions/subscriptions.queries.js';
 import { SubscriptionFields } from './fields.js';
-import { useCreateSubscription } from './subscription.queries.js';
+import { useCreateSubscription } from './form.queries.js';
 import { faultsIn, FORM_LABELS, NEW_SUBSCRIPTION, type SubscriptionValues } from './values.js';
 
 /**

@@ -19,13 +19,14 @@ import { SubscriptionFields } from './fields.js';
 import { FilterPreview } from './filter-preview.js';
 import { filterText, NO_FILTER } from './filter-rows.js';
 import { type Disabled, useEnable } from './enable.queries.js';
-import { EnabledDialog } from './enabled-dialog.js';
+import EnabledDialog from './enabled-dialog.js';
 import { HealthSection } from './health-section.js';
 import { LatestDeliveries } from './latest-deliveries.js';
 import { MissedBefore, MissedWhileOff } from './missed-before.js';
 import { ReceiverSection } from './receiver-section.js';
 import { SecretSection } from './secret-section.js';
-import { type Shown, subscriptionQuery, useUpdateSubscription } from './subscription.queries.js';
+import { useUpdateSubscription } from './form.queries.js';
+import { type Shown, subscriptionQuery } from './subscription.queries.js';
 import { useConditions } from '../../states/use-conditions.js';
 import {
   faultsIn,

@@ -4,7 +4,6 @@ import { answerOf, api, rawAnswerOf, type Schemas, sentenceOf } from '../../app/
 import { forgetDraftsAt } from '../../app/drafts.js';
 import { firstRows } from '../../app/first-rows.js';
 import { showToast } from '../../components/toast.js';
-import { bodyOf, type SubscriptionValues } from './values.js';
 
 export type Subscription = Schemas['Webhook'];
 
@@ -126,35 +125,7 @@ export function keyOf(id: string): Promise<Schemas['VerificationKey']> {
 }
 
 /** Sends the text itself as the body, so that numbers keep all their digits. */
-const asText = (text: string) => ({ bodySerializer: () => text });
-
-export function useCreateSubscription() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({
-      values,
-      applicationId,
-    }: {
-      values: SubscriptionValues;
-      /** '': the whole account */
-      applicationId: string;
-    }) => {
-      const text = bodyOf(values);
-      const body = JSON.parse(text) as Schemas['CreateWebhook'];
-      return answerOf(
-        applicationId === ''
-          ? api.POST('/v1/webhooks', { body, ...asText(text) })
-          : api.POST('/v1/applications/{applicationId}/webhooks', {
-              params: { path: { applicationId } },
-              body,
-              ...asText(text),
-            }),
-      );
-    },
-    onSuccess: () => showToast('The subscription is created.'),
-    onSettled: () => client.invalidateQueries({ queryKey: ['webhooks'] }),
-  });
-}
+export const asText = (text: string) => ({ bodySerializer: () => text });
 
 /** Reloads everything that shows this subscription. */
 export function useReadAgain(id: string): () => Promise<unknown> {
@@ -173,21 +144,6 @@ export async function put(id: string, version: string, text: string): Promise<st
   const call = api.PUT('/v1/webhooks/{id}', { params, body, ...asText(text) });
   await answerOf(call);
   return (await call).response.headers.get('ETag') ?? '*';
-}
-
-/** Saves a form, and resolves to the new version. */
-export function useUpdateSubscription(id: string) {
-  return useMutation({
-    mutationFn: ({
-      values,
-      base,
-    }: {
-      values: SubscriptionValues;
-      base: { values: SubscriptionValues; version: string };
-    }) => put(id, base.version, bodyOf(values, base.values)),
-    onSuccess: () => showToast('The subscription is saved.'),
-    onSettled: useReadAgain(id),
-  });
 }
 
 /**
