@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { type ExportedPath, MOST_RECORDS, readFile, save } from './export.js';
-import { useCommands } from './palette.js';
+import { useCommands } from './commands.js';
 import { Problem } from './problem.js';
 import type { ExportFormat } from './records.js';
 

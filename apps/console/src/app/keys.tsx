@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react';
 import { usePageKeys } from '../components/page-keys.js';
-import { openPalette } from './palette.js';
+import { openPalette } from './commands.js';
 import { Store, useStore } from './store.js';
 
 const KeySheet = lazy(() => import('./key-sheet.js'));

@@ -18,7 +18,7 @@ import { localText } from '../components/time.js';
 import type { Schemas } from './api.js';
 import { useNamed } from './names.js';
 import { DEVELOPER_ICONS, PAGE_ICONS } from './page-icons.js';
-import { closePalette, type Command, type OfferedPage, offeredCommands } from './palette.js';
+import { closePalette, type Command, type OfferedPage, offeredCommands } from './commands.js';
 import { canBeSearched, foundEventsQuery } from './palette.queries.js';
 import { pagesOfId } from './resource-ids.js';
 import { useStore } from './store.js';

@@ -10,7 +10,7 @@ import { useAccountShown } from './account.js';
 import { API_URL } from './addresses.js';
 import { namedSubscriptionsQuery } from './names.queries.js';
 import { PAGE_ICONS } from './page-icons.js';
-import { openPalette } from './palette.js';
+import { openPalette } from './commands.js';
 import type { PageEntry } from './pages.js';
 import { isOperator } from './session-state.js';
 import { logOut, READS_ONLY, useMayChange, useUser } from './session.js';

@@ -6,7 +6,7 @@ import { Link } from 'wouter';
 import { ROLES } from '../../app/account-columns.js';
 import { userQuery } from '../../app/account.queries.js';
 import { sentenceOf } from '../../app/api.js';
-import { useCommands } from '../../app/palette.js';
+import { useCommands } from '../../app/commands.js';
 import { Unavailable } from '../../app/problem.js';
 import { useMayChange } from '../../app/session.js';
 import { Confirm } from '../../components/confirm.js';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { sentenceOf } from '../../app/api.js';
 import { useHasDraft } from '../../app/drafts.js';
-import { useCommands } from '../../app/palette.js';
+import { useCommands } from '../../app/commands.js';
 import { useMayChange } from '../../app/session.js';
 import { Confirm } from '../../components/confirm.js';
 import { BUTTONS, Lines, wide } from '../../components/lines.js';

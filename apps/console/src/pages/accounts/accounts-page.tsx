@@ -6,7 +6,7 @@ import { accountsQuery } from '../../app/account.queries.js';
 import { AccountSearch, FoundAccounts, useWantedAccount } from '../../app/found-accounts.js';
 import { useHasDraft } from '../../app/drafts.js';
 import { useIsNarrow } from '../../app/media.js';
-import { useCommands } from '../../app/palette.js';
+import { useCommands } from '../../app/commands.js';
 import { Problem } from '../../app/problem.js';
 import { Refresh } from '../../app/refresh.js';
 import { useMayChange } from '../../app/session.js';

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { useCustomer, useMayChangeShown, useSameAccount } from '../../app/account.js';
 import { sentenceOf } from '../../app/api.js';
-import { useCommands } from '../../app/palette.js';
+import { useCommands } from '../../app/commands.js';
 import { Unavailable } from '../../app/problem.js';
 import { SettingsSection } from '../../app/settings-section.js';
 import { Confirm } from '../../components/confirm.js';

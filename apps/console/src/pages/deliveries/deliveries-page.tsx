@@ -6,7 +6,7 @@ import { ExportList } from '../../app/export-list.js';
 import { FilteredList } from '../../app/filtered-list.js';
 import { useFits, useIsNarrow } from '../../app/media.js';
 import { useApplicationFilter, useSubscriptionFilter } from '../../app/names.js';
-import { useCommands } from '../../app/palette.js';
+import { useCommands } from '../../app/commands.js';
 import { Refresh } from '../../app/refresh.js';
 import { isUuid } from '../../app/resource-ids.js';
 import { useMayChange, useUser } from '../../app/session.js';

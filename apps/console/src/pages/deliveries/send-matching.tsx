@@ -2,7 +2,7 @@ import './send-matching.css';
 import { skipToken, useQuery } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { lazy, Suspense, useId, useState } from 'react';
-import { useCommands } from '../../app/palette.js';
+import { useCommands } from '../../app/commands.js';
 import { useMayChange, useUser } from '../../app/session.js';
 import { SEND_LABELS, sendsOf, shortSendText } from '../../states/sending.js';
 import { ReplayProgress } from './replay-progress.js';

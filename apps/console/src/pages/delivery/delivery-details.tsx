@@ -3,7 +3,7 @@ import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { AccountName } from '../../app/account-name.js';
-import { useCommands } from '../../app/palette.js';
+import { useCommands } from '../../app/commands.js';
 import { isOperator } from '../../app/session-state.js';
 import { useMayChange, useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';

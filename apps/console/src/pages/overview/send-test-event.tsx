@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Zap } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useCommands } from '../../app/palette.js';
+import { useCommands } from '../../app/commands.js';
 import { allSubscriptionsQuery } from './subscriptions.queries.js';
 
 const TestDialog = lazy(() => import('./test-dialog.js'));

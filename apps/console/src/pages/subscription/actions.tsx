@@ -3,7 +3,7 @@ import { Power, Send } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { sentenceOf } from '../../app/api.js';
-import { useCommands } from '../../app/palette.js';
+import { useCommands } from '../../app/commands.js';
 import { Confirm } from '../../components/confirm.js';
 import { Menu } from '../../components/menu.js';
 import { showToast } from '../../components/toast.js';
