@@ -1,12 +1,17 @@
-import { lazy, Suspense, useEffect } from 'react';
+import { type ComponentType, useEffect, useState } from 'react';
 import { closePalette, isPaletteOpen, type OfferedPage } from './commands.js';
 import { useStore } from './store.js';
 
-const OpenPalette = lazy(() => import('./open-palette.js'));
+type PaletteProps = { pages: readonly OfferedPage[] };
 
 /** Ctrl-K: finds pages, runs actions, and opens resources by name, URL or id, and events by what they contain. */
-export function Palette({ pages }: { pages: readonly OfferedPage[] }) {
+export function Palette({ pages }: PaletteProps) {
   const shown = useStore(isPaletteOpen);
+  const [Open, setOpen] = useState<ComponentType<PaletteProps>>();
+  // Beside the page's own script, so that it takes the first key that is typed after Ctrl-K.
+  useEffect(() => {
+    void import('./open-palette.js').then((loaded) => setOpen(() => loaded.default));
+  }, []);
   useEffect(() => {
     function onKey(event: globalThis.KeyboardEvent): void {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
@@ -19,10 +24,5 @@ export function Palette({ pages }: { pages: readonly OfferedPage[] }) {
       closePalette();
     };
   }, []);
-  if (!shown) return null;
-  return (
-    <Suspense>
-      <OpenPalette pages={pages} />
-    </Suspense>
-  );
+  return shown && Open && <Open pages={pages} />;
 }
