@@ -2,15 +2,17 @@ import { type ComponentType, useEffect, useState } from 'react';
 import { closePalette, isPaletteOpen, type OfferedPage } from './commands.js';
 import { useStore } from './store.js';
 
+/** Loads beside the first page, so that it takes the first key that is typed after Ctrl-K. */
+const loading = import('./open-palette.js');
+
 type PaletteProps = { pages: readonly OfferedPage[] };
 
 /** Ctrl-K: finds pages, runs actions, and opens resources by name, URL or id, and events by what they contain. */
 export function Palette({ pages }: PaletteProps) {
   const shown = useStore(isPaletteOpen);
   const [Open, setOpen] = useState<ComponentType<PaletteProps>>();
-  // Beside the page's own script, so that it takes the first key that is typed after Ctrl-K.
   useEffect(() => {
-    void import('./open-palette.js').then((loaded) => setOpen(() => loaded.default));
+    void loading.then((loaded) => setOpen(() => loaded.default));
   }, []);
   useEffect(() => {
     function onKey(event: globalThis.KeyboardEvent): void {
