@@ -14,7 +14,7 @@ export interface FilterBarProps {
   filters: readonly Filter[];
   /** The API's faults, by filter name. */
   errors?: Record<string, string>;
-  /** A search field over all filters, instead of that of a `text` filter. */
+  /** One search field for all filters. It replaces the field of a `text` filter. */
   search?: { label: string; opensOf: (id: string) => readonly Opened[] } | undefined;
   /** Buttons for the list. */
   children?: ReactNode;

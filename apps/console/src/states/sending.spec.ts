@@ -19,7 +19,7 @@ it.each([
   [{ state: 'pending' }, 'Send now', 'Send 2 deliveries now', 'Send 2 now'],
   [{}, 'Send undelivered', 'Send 2 deliveries', 'Send 2'],
   [{ missedBy: '7' }, 'Send missed events', 'Send 2 missed events', 'Send 2'],
-])('sends what has ended again, and what waits now: %j', (values, label, text, short) => {
+])('sends finished deliveries again and waiting ones now: %j', (values, label, text, short) => {
   const sends = sendsOf(values);
   expect(SEND_LABELS[sends]).toBe(label);
   expect([sendText(2, sends), shortSendText(2, sends)]).toEqual([text, short]);
@@ -42,7 +42,7 @@ describe('a dry run and its progress', () => {
     [{ deliveries: 1, now: 1, waiting: {} }, '1 delivery: 1 goes now.'],
     [{ deliveries: 3, now: 3, waiting: {} }, '3 deliveries: all 3 go now.'],
     [{ deliveries: 3, ...paused }, '3 deliveries: 1 goes now, 2 wait for a paused subscription.'],
-  ])('%j counts what goes now and what waits', (count, text) => {
+  ])('%j counts the deliveries that go now and those that wait', (count, text) => {
     expect(dryRunText(count, 'again')).toBe(text);
   });
 

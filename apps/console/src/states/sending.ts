@@ -3,7 +3,7 @@ import type { Schemas } from '../app/api.js';
 import { isFinished, type DeliveryState } from './delivery-state.js';
 
 /**
- * What sending does: what has ended is sent again, what waits is sent now. `undelivered` is both, and `missed` is neither:
+ * What sending does: finished deliveries are sent again, waiting ones now. `undelivered` is both, and `missed` is neither:
  * events without a delivery are sent for the first time.
  */
 export type Sends = 'again' | 'now' | 'undelivered' | 'missed';

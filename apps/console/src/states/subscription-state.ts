@@ -21,7 +21,7 @@ export type Step = 'test' | 'resume' | 'enable' | 'send again' | 'see waiting';
 
 /** One condition of a subscription, in plain words. */
 export interface Condition {
-  /** Of the word: red is what needs attention, amber is what waits. */
+  /** The word's colour: red needs attention, amber waits. */
   tone: Tone;
   /** One word, for lists. */
   word: string;

@@ -5,7 +5,7 @@ import { showToast } from '../../components/toast.js';
 import type { Delivery } from './deliveries.queries.js';
 import { isFinished } from '../../states/delivery-state.js';
 
-/** Sends what has ended again, and what waits now, one after the other, and reports the outcome. */
+/** Sends deliveries one after the other, finished ones again and waiting ones now, and reports the outcome. */
 export function useSendNow() {
   const client = useQueryClient();
   return useMutation({
