@@ -11,11 +11,15 @@ type Lock = 'FOR UPDATE' | 'FOR UPDATE SKIP LOCKED';
  * waited. LIMIT makes it look up each row separately. The redundant join condition makes it expect so
  * few rows that an UPDATE looks them up as well.
  *
+ * The array hides the id from partition pruning during the join, because PostgreSQL 18 (18.4) confuses it with the check
+ * of a row that another transaction has changed: the row is not found, or the server crashes.
+ *
  * @param id an expression for the id to join on
  * @param span the days of the deliveries
  */
 export function joinDeliveryByKey(id: string, { lock, span }: { lock: Lock; span: Span }): string {
-  return `JOIN LATERAL (SELECT * FROM deliveries WHERE id = ${id} AND ${within('id', span)} LIMIT 1 ${lock}) d ON d.id = ${id}`;
+  const found = `id = ANY (array_append('{}'::uuid[], ${id})) AND ${within('id', span)}`;
+  return `JOIN LATERAL (SELECT * FROM deliveries WHERE ${found} LIMIT 1 ${lock}) d ON d.id = ${id}`;
 }
 
 /**
