@@ -1311,11 +1311,11 @@ LEFT JOIN webhook_successes s ON s.webhook_id = w.id;
 SELECT (extract(epoch FROM start - $1::timestamptz) / $2::integer)::integer AS bucket,
   outcome, bin, count::float8
 FROM (
-  SELECT date_bin(make_interval(secs => $2::integer), at, $1::timestamptz) AS start,
+  SELECT date_bin(make_interval(secs => $2::integer), at, $3::timestamptz) AS start,
     outcome, bin, sum(count) AS count
   FROM attempt_counts
-  WHERE account_id = $3 AND webhook_id = $4
-    AND at >= $1::timestamptz AND at < $5::timestamptz
+  WHERE account_id = $4 AND webhook_id = $5
+    AND at >= $3::timestamptz AND at < $6::timestamptz
   GROUP BY 1, 2, 3
 ) c;
 
@@ -1676,7 +1676,7 @@ outdated AS (
 -- Checked again once locked: it may have been leased, or redelivered under the present generation.
 locked AS MATERIALIZED (
   SELECT d.id, o.reason FROM outdated o
-  JOIN LATERAL (SELECT * FROM deliveries WHERE id = o.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE SKIP LOCKED) d ON d.id = o.id
+  JOIN LATERAL (SELECT * FROM deliveries WHERE id = ANY (array_append('{}'::uuid[], o.id)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE SKIP LOCKED) d ON d.id = o.id
   WHERE d.state = 'pending' AND d.generation < o.generation AND (claimed_until IS NULL OR claimed_until <= now())
 ),
 cancelled AS (
@@ -1715,7 +1715,7 @@ job AS MATERIALIZED (
 -- Skips deliveries whose state has changed since they were found.
 chosen AS MATERIALIZED (
   SELECT d.id, d.state, job.present, job.ordered, job.at FROM job CROSS JOIN unnest($4::uuid[]) AS n(id)
-  JOIN LATERAL (SELECT * FROM deliveries WHERE id = n.id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE) d ON d.id = n.id
+  JOIN LATERAL (SELECT * FROM deliveries WHERE id = ANY (array_append('{}'::uuid[], n.id)) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1 FOR UPDATE) d ON d.id = n.id
   WHERE d.state = ANY (job.states) AND (d.state <> 'pending' OR d.generation = job.present)
     AND d.erased IS NULL
 ),
@@ -1845,9 +1845,9 @@ WHERE d.generation = w.generation AND d.id >= least_uuid($3::timestamptz) AND d.
 GROUP BY d.webhook_id;
 
 -- countWaiting(…)
-SELECT count(*)::integer AS deliveries, min(created_at) AS since
+SELECT id, count(*)::integer AS deliveries, min(created_at) AS since
 FROM (
-  SELECT d.created_at FROM webhooks w CROSS JOIN LATERAL (
+  SELECT w.id, d.created_at FROM webhooks w CROSS JOIN LATERAL (
     SELECT created_at FROM deliveries
     WHERE webhook_id = w.id AND state = 'pending' AND generation = w.generation
       AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
@@ -1856,7 +1856,8 @@ FROM (
   WHERE w.deleted_at IS NULL AND w.account_id = $2
     AND ($3::bigint IS NULL OR w.id = $3)
   LIMIT $1::integer
-) d;
+) d
+GROUP BY id;
 
 -- countWaitingByAccount(…)
 WITH RECURSIVE step AS (

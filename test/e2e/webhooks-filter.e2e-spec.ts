@@ -235,6 +235,27 @@ describe('the preview of a filter', () => {
     expect(await demo.shown(path)).not.toHaveProperty('filter');
   });
 
+  it('is the same for a subscription that does not exist yet', async () => {
+    const applicationId = idOf(await demo.anApplication());
+    for (let n = 0; n < 3; n += 1) await report({ n }, { accountId: undefined, applicationId });
+    const wanted = {
+      event: 'cdrCreated',
+      resource: 'call',
+      applicationId,
+      filter: { n: { gt: 0 } },
+    };
+    const previewNew = (body: object) => demo.client.post('/v1/webhooks/filter/preview', body);
+    expect((await previewNew(wanted)).json()).toMatchObject({ events: 3, matching: 2 });
+    expect((await previewNew({ ...wanted, resource: 'sms' })).json()).toMatchObject({ events: 0 });
+    const stranger = clientOf(demo.api.url, (await createUser(demo.database, 'stranger')).auth);
+    const foreign = await stranger.post('/v1/webhooks/filter/preview', wanted);
+    expect(foreign.json()).toMatchObject({ events: 0, matching: 0, examples: [] });
+    expect(faultsOf(await previewNew({ resource: 'none', filter: {} }))).toEqual([
+      'event required',
+      'resource choice',
+    ]);
+  });
+
   it('reads at most 1,000 events and 16 MiB of data', async () => {
     const other = await createUser(demo.database, 'long');
     const client = clientOf(demo.api.url, other.auth);

@@ -74,6 +74,7 @@ GET    /v1/webhooks/{id}                                read     read     read  
 PUT    /v1/webhooks/{id}                                manage   manage   manage   -
 DELETE /v1/webhooks/{id}                                manage   manage   manage   -
 GET    /v1/webhooks/{id}/deliveries                     read     read     read     -
+POST   /v1/webhooks/filter/preview                      manage   manage   manage   -
 POST   /v1/webhooks/{id}/filter/preview                 manage   manage   manage   -
 POST   /v1/webhooks/{id}/pause                          manage   manage   manage   -
 POST   /v1/webhooks/{id}/replay                         manage   manage   manage   -

@@ -22,10 +22,13 @@ export class RefusedError extends Error {
  * The body that a call is answered with.
  * @throws RefusedError when it is answered with an error
  */
-export async function answerOf<Body>(call: Promise<Answer<Body>>): Promise<Body> {
+export async function answerOf<Body>(
+  call: Promise<Answer<Body>>,
+  // Without `exactOptionalPropertyTypes`, the compiler adds undefined.
+): Promise<Exclude<Body, undefined>> {
   const { data, error, response } = await call;
   if (!response.ok) throw new RefusedError(response.status, isProblem(error) ? error : undefined);
-  return data as Body;
+  return data as Exclude<Body, undefined>;
 }
 
 function isProblem(error: unknown): error is Schemas['Problem'] {

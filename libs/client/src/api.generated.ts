@@ -257,6 +257,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks/filter/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a filter for a new subscription
+         * @description Returns how many of the newest events a subscription would get with a filter, and some of them. It creates nothing.
+         */
+        post: operations["filterPreviewsPreviewNew"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -534,7 +554,7 @@ export interface paths {
         };
         /**
          * Show a subscription's statistics
-         * @description Returns the outcomes of a subscription's attempts in the last 24 hours, and its backlog. With any parameter, returns the outcomes in a time range instead, and their `history`. Attempts are counted with a delay of about ten seconds; the last ten seconds of a worker that was killed are missing.
+         * @description Returns the outcomes of a subscription's attempts in the last 24 hours, and its backlog. With `since`, `until` or `buckets`, returns the outcomes in that time range instead, and their `history`. Attempts are counted with a delay of about ten seconds; the last ten seconds of a worker that was killed are missing.
          */
         get: operations["deliveriesStats"];
         put?: never;
@@ -1203,6 +1223,8 @@ export interface components {
                 p99: number;
             };
             buckets: components["schemas"]["AttemptSummary"][];
+            /** @description The equally long time before `since`. */
+            before: components["schemas"]["AttemptSummary"];
             /** @description The unfinished deliveries. */
             waiting: {
                 /**
@@ -1216,6 +1238,15 @@ export interface components {
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 since?: string;
+                /**
+                 * @description The numbers of these deliveries by the ids of their subscriptions.
+                 * @example {
+                 *       "4711": 1
+                 *     }
+                 */
+                bySubscription: {
+                    [key: string]: number;
+                };
             };
         };
         Address: {
@@ -1466,6 +1497,8 @@ export interface components {
                 p99: number;
             };
             buckets: components["schemas"]["AttemptSummary"][];
+            /** @description The equally long time before `since`. */
+            before: components["schemas"]["AttemptSummary"];
         };
         AttemptPhases: {
             /**
@@ -3007,6 +3040,40 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             lastLostAt: string;
+        };
+        /** @description `null` counts as absent. */
+        NewFilterPreviewRequest: {
+            /**
+             * @description The application whose events it would get; by default, it would get those of the account. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @example 5080983
+             */
+            applicationId?: string | null;
+            /**
+             * @description The kind of event that the subscription would get. Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
+             * @example cdrCreated
+             */
+            event: components["schemas"]["EventKind"];
+            /**
+             * @description Conditions on the event's `data`, all of which must hold for the subscription to get the event. There are at most 10 members. The name of each is a path: the name of a member of `data`, or up to 5 names joined by dots; `\.` is a dot in a name. If a condition cannot be evaluated, because the member is missing or has another type, the event does not match. Numbers are compared exactly. `{}` means no filter: all events match. Must have at most 4096 bytes of JSON text. An empty array counts as an empty object.
+             * @example {
+             *       "direction": "in",
+             *       "duration": {
+             *         "gte": 60
+             *       },
+             *       "caller.country": [
+             *         "US",
+             *         "CA"
+             *       ]
+             *     }
+             */
+            filter: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description What the events are about. Must be a comma-separated list of call, sms, transcription, or all.
+             * @example call,sms
+             */
+            resource: string;
         };
         Notification: {
             /**
@@ -5631,6 +5698,43 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    filterPreviewsPreviewNew: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFilterPreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FilterPreview"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     eventsList: {
         parameters: {
             query?: {
@@ -6299,6 +6403,8 @@ export interface operations {
                 until?: string;
                 /** @description The maximum number of buckets; by default, 12. Each covers a multiple of five minutes. */
                 buckets?: number;
+                /** @description The account; by default, the caller's. Only operators can read another account. */
+                accountId?: string;
             };
             header?: never;
             path: {

@@ -159,7 +159,7 @@ it('counts the waiting deliveries of a subscription, or of all of an account', a
       ? await statistics.ofAccount(accountId, {})
       : await statistics.of(accountId, id)
     ).waiting;
-  expect(await waitingOf()).toEqual({ deliveries: 0 });
+  expect(await waitingOf()).toEqual({ deliveries: 0, bySubscription: {} });
   const oldest = await aPendingDelivery(database, first);
   const newer = await aPendingDelivery(database, second);
   const finished = await aPendingDelivery(database, first);
@@ -175,7 +175,11 @@ it('counts the waiting deliveries of a subscription, or of all of an account', a
     );
     return rows[0]!.at;
   };
-  expect(await waitingOf()).toEqual({ deliveries: 2, since: await madeAt(oldest) });
+  expect(await waitingOf()).toEqual({
+    deliveries: 2,
+    since: await madeAt(oldest),
+    bySubscription: { [first]: 1, [second]: 1 },
+  });
   expect(await waitingOf(second)).toEqual({ deliveries: 1, since: await madeAt(newer) });
   expect(await waitingOf(foreign)).toEqual({ deliveries: 0 });
 });

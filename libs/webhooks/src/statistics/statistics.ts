@@ -25,6 +25,11 @@ interface Waiting {
   since?: Date;
 }
 
+/** Of an account, also by the ids of its subscriptions. */
+interface AccountWaiting extends Waiting {
+  bySubscription: Record<string, number>;
+}
+
 /** Most waiting deliveries that are counted. */
 const MOST_WAITING = 100_000;
 
@@ -32,7 +37,14 @@ const MOST_WAITING = 100_000;
 const DAYS_OF_DELIVERIES = daysAtOnce('deliveries');
 
 export const READ_COUNTS = prepared<
-  { accountId: string; webhookId: string; since: string; until: string; widthS: number },
+  {
+    accountId: string;
+    webhookId: string;
+    least: string;
+    since: string;
+    until: string;
+    widthS: number;
+  },
   AttemptCount
 >(
   'attempt-counts.read',
@@ -40,24 +52,24 @@ export const READ_COUNTS = prepared<
 SELECT (extract(epoch FROM start - @since::timestamptz) / @widthS::integer)::integer AS bucket,
   outcome, bin, count::float8
 FROM (
-  SELECT date_bin(make_interval(secs => @widthS::integer), at, @since::timestamptz) AS start,
+  SELECT date_bin(make_interval(secs => @widthS::integer), at, @least::timestamptz) AS start,
     outcome, bin, sum(count) AS count
   FROM attempt_counts
   WHERE account_id = @accountId AND webhook_id = @webhookId
-    AND at >= @since::timestamptz AND at < @until::timestamptz
+    AND at >= @least::timestamptz AND at < @until::timestamptz
   GROUP BY 1, 2, 3
 ) c`,
 );
 
-/** Counts at most `limit` waiting deliveries of an account, or of one of its subscriptions. */
+/** Counts at most `limit` waiting deliveries of an account's subscriptions, or of one of them. */
 export function countWaiting(span: Span) {
   return statement<
     { accountId: string; webhookId: string | undefined; limit: number },
-    { deliveries: number; since: Date | null }
+    { id: string; deliveries: number; since: Date }
   >(`
-SELECT count(*)::integer AS deliveries, min(created_at) AS since
+SELECT id, count(*)::integer AS deliveries, min(created_at) AS since
 FROM (
-  SELECT d.created_at FROM webhooks w CROSS JOIN LATERAL (
+  SELECT w.id, d.created_at FROM webhooks w CROSS JOIN LATERAL (
     SELECT created_at FROM deliveries
     WHERE webhook_id = w.id AND state = 'pending' AND generation = w.generation
       AND ${within('id', span)}
@@ -66,7 +78,8 @@ FROM (
   WHERE w.deleted_at IS NULL AND w.account_id = @accountId
     AND (@webhookId::bigint IS NULL OR w.id = @webhookId)
   LIMIT @limit::integer
-) d`);
+) d
+GROUP BY id`);
 }
 
 /** Shows customers how the attempts of their subscriptions went, and how many deliveries wait. */
@@ -89,13 +102,14 @@ export class Statistics {
     AttemptSummary & { successRate?: number; waiting: Waiting; history?: AttemptHistory }
   > {
     const { id } = await this.webhooks.get(accountId, webhookId);
-    const { buckets, ...summary } = await this.history(accountId, id, range ?? lastDay());
+    const { buckets, before, ...summary } = await this.history(accountId, id, range ?? lastDay());
     const { attempts, outcomes } = summary;
+    const { deliveries, since } = await this.waiting(accountId, id);
     return {
       ...summary,
       ...(attempts > 0 && { successRate: (outcomes['2xx'] ?? 0) / attempts }),
-      waiting: await this.waiting(accountId, id),
-      ...(range && { history: { ...summary, buckets } }),
+      waiting: { deliveries, ...(since && { since }) },
+      ...(range && { history: { ...summary, buckets, before } }),
     };
   }
 
@@ -103,7 +117,7 @@ export class Statistics {
   async ofAccount(
     accountId: string,
     range: HistoryRange,
-  ): Promise<AttemptHistory & { waiting: Waiting }> {
+  ): Promise<AttemptHistory & { waiting: AccountWaiting }> {
     const history = await this.history(accountId, undefined, range);
     return { ...history, waiting: await this.waiting(accountId, undefined) };
   }
@@ -118,6 +132,7 @@ export class Statistics {
     const counts = await this.transactions.query(READ_COUNTS, {
       accountId,
       webhookId: webhookId ?? ALL_WEBHOOKS,
+      least: new Date(sinceMs - count * widthMs).toISOString(),
       since: new Date(sinceMs).toISOString(),
       until: new Date(sinceMs + count * widthMs).toISOString(),
       widthS: widthMs / 1_000,
@@ -126,16 +141,19 @@ export class Statistics {
   }
 
   /** Counts span by span, at most {@link MOST_WAITING}. */
-  private async waiting(accountId: string, webhookId: string | undefined): Promise<Waiting> {
+  private async waiting(accountId: string, webhookId: string | undefined): Promise<AccountWaiting> {
     const { query } = this.transactions;
+    const bySubscription: Record<string, number> = {};
     let [deliveries, since] = [0, undefined as Date | undefined];
     for await (const span of newestFirst(query, 'deliveries', DAYS_OF_DELIVERIES, daysListed({}))) {
       const values = { accountId, webhookId, limit: MOST_WAITING - deliveries };
-      const [row] = await query(countWaiting(span), values);
-      deliveries += row?.deliveries ?? 0;
-      since = row?.since ?? since;
+      for (const row of await query(countWaiting(span), values)) {
+        deliveries += row.deliveries;
+        bySubscription[row.id] = (bySubscription[row.id] ?? 0) + row.deliveries;
+        since = since && since < row.since ? since : row.since;
+      }
       if (deliveries >= MOST_WAITING) break;
     }
-    return { deliveries, ...(since && { since }) };
+    return { deliveries, ...(since && { since }), bySubscription };
   }
 }

@@ -7,8 +7,10 @@ import {
   listOf,
   objectText,
   readFields,
+  string,
   validatorOf,
 } from '#libs/kernel';
+import { ALL_RESOURCES, parseResources, RESOURCES } from '../event-kinds/domain/event-kinds.js';
 import { Filter } from '../event-kinds/domain/filter.js';
 import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from './domain/webhook.js';
 import { MASK } from './domain/target-url.js';
@@ -60,6 +62,16 @@ export function retryPolicyOf(given: RetryPolicy): RetryPolicy | null {
   const policy: RetryPolicy = Object.assign({}, read(given).value);
   return Object.keys(policy).length === 0 ? null : policy;
 }
+
+const ITEM = `(?:${[...RESOURCES, ALL_RESOURCES].join('|')})`;
+
+/** The resources of a subscription in a request body; `parseResources` reads them. */
+export const resourceList = string().and(
+  'choice',
+  `must be a comma-separated list of ${RESOURCES.join(', ')}, or all`,
+  (value) => parseResources(value) !== undefined,
+  { pattern: `^\\s*${ITEM}\\s*(?:,\\s*${ITEM}\\s*)*$` },
+);
 
 /** A filter in a request body; `filterValidator` has its rules. */
 export const FILTER = {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { inSlices, MAX_SCANNED_BYTES } from '#libs/kernel';
 import type { Filter } from '../../event-kinds/domain/filter.js';
+import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 import { type EventHead, EventReader } from './event.js';
 
@@ -23,6 +24,11 @@ export interface FilterPreview {
   examples: EventHead[];
 }
 
+/** Which events a subscription is for. */
+interface Wanted extends Pick<Webhook, 'event' | 'resource'> {
+  applicationId?: string | undefined;
+}
+
 /** Tries filters on the events that are stored. */
 @Injectable()
 export class FilterPreviewsService {
@@ -42,9 +48,19 @@ export class FilterPreviewsService {
     filter: Filter | null,
   ): Promise<FilterPreview> {
     const { event, resource, applicationId } = await this.webhooks.get(accountId, webhookId);
+    const wanted = { event, resource, applicationId: applicationId ?? undefined };
+    return this.previewFor(accountId, wanted, filter);
+  }
+
+  /** {@link preview} for a subscription that need not exist. */
+  async previewFor(
+    accountId: string,
+    { event, resource, applicationId }: Wanted,
+    filter: Filter | null,
+  ): Promise<FilterPreview> {
     const asked = {
       ...{ event, resources: resource, withData: true },
-      ...(applicationId !== null && { applicationId }),
+      ...(applicationId !== undefined && { applicationId }),
     };
     const preview: FilterPreview = { events: 0, matching: 0, examples: [] };
     let bytes = 0;

@@ -126,5 +126,14 @@ export const filterPreviewsRoutes = describeRoutes(FilterPreviewsController, {
       examples: { one: { filter: { duration: { gte: 60 } } } },
       answer: FilterPreviewView.schema,
     },
+    previewNew: {
+      summary: 'Try a filter for a new subscription',
+      about:
+        'Returns how many of the newest events a subscription would get with a filter, and some of them. It creates nothing.',
+      examples: {
+        one: { event: 'cdrCreated', resource: 'call', filter: { duration: { gte: 60 } } },
+      },
+      answer: FilterPreviewView.schema,
+    },
   },
 });

@@ -11,9 +11,15 @@ import {
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
-import { Field } from '#libs/kernel';
+import { Field, IdField, oneOf } from '#libs/kernel';
+import { EventKindSchema } from '../../event-kinds/choices.schema.js';
+import {
+  EVENT_KINDS,
+  type EventKind,
+  parseResources,
+} from '../../event-kinds/domain/event-kinds.js';
 import { type Filter, filterValidator } from '../../event-kinds/domain/filter.js';
-import { FILTER } from '../../subscriptions/webhook-validators.js';
+import { FILTER, resourceList } from '../../subscriptions/webhook-validators.js';
 import {
   type FilterPreview,
   FilterPreviewsService,
@@ -25,6 +31,31 @@ import { EventView } from './event.view.js';
 class FilterPreviewRequestDto {
   @Field(filterValidator, { ...FILTER, required: true })
   filter!: Filter | null;
+}
+
+/** `POST /v1/webhooks/filter/preview`: what a subscription would be for. */
+class NewFilterPreviewRequestDto extends FilterPreviewRequestDto {
+  @Field(oneOf(EVENT_KINDS, EventKindSchema), {
+    required: true,
+    about: 'The kind of event that the subscription would get.',
+    example: 'cdrCreated',
+  })
+  event!: EventKind;
+
+  @Field(resourceList, {
+    required: true,
+    about: 'What the events are about.',
+    example: 'call,sms',
+    read: parseResources,
+  })
+  resource!: string;
+
+  @IdField({
+    about:
+      'The application whose events it would get; by default, it would get those of the account.',
+    example: '5080983',
+  })
+  applicationId?: string;
 }
 
 const ExampleView = EventView.without('data');
@@ -47,12 +78,12 @@ export const FilterPreviewView = viewOf<FilterPreview>()('FilterPreview', {
   ),
 });
 
-/** Shows what a filter would do to a customer's subscription. */
-@Controller('v1/webhooks/:id/filter/preview')
+/** Shows what a filter would do to a customer's subscription, or to one that does not exist yet. */
+@Controller('v1/webhooks')
 export class FilterPreviewsController {
   constructor(private readonly previews: FilterPreviewsService) {}
 
-  @Post()
+  @Post(':id/filter/preview')
   @HttpCode(200)
   async preview(
     @Param('id') webhookId: string,
@@ -61,6 +92,17 @@ export class FilterPreviewsController {
     @FairReads() readFairly: FairRead,
   ): Promise<Answer> {
     const read = () => this.previews.preview(userId, webhookId, filter);
+    return shown(FilterPreviewView, await readFairly(read));
+  }
+
+  @Post('filter/preview')
+  @HttpCode(200)
+  async previewNew(
+    @CurrentUser() { userId }: Principal,
+    @JsonBody(NewFilterPreviewRequestDto) { filter, ...wanted }: NewFilterPreviewRequestDto,
+    @FairReads() readFairly: FairRead,
+  ): Promise<Answer> {
+    const read = () => this.previews.previewFor(userId, wanted, filter);
     return shown(FilterPreviewView, await readFairly(read));
   }
 }

@@ -35,9 +35,12 @@ describe('the buckets of a range', () => {
   });
 });
 
-it('shows empty buckets without answer times', () => {
+it('shows empty buckets without answer times, and the equally long time before', () => {
   const buckets = { sinceMs: at('11:00:00').getTime(), widthMs: 5 * MINUTE_MS, count: 2 };
-  const history = historyOf(buckets, [{ bucket: 1, outcome: 'dns', bin: 0, count: 3 }]);
+  const history = historyOf(buckets, [
+    { bucket: 1, outcome: 'dns', bin: 0, count: 3 },
+    { bucket: -2, outcome: 'timeout', bin: 0, count: 5 },
+  ]);
   expect(history).toEqual({
     since: at('11:00:00'),
     until: at('11:10:00'),
@@ -47,5 +50,11 @@ it('shows empty buckets without answer times', () => {
       { since: at('11:00:00'), until: at('11:05:00'), attempts: 0, outcomes: {} },
       { since: at('11:05:00'), until: at('11:10:00'), attempts: 3, outcomes: { dns: 3 } },
     ],
+    before: {
+      since: at('10:50:00'),
+      until: at('11:00:00'),
+      attempts: 5,
+      outcomes: { timeout: 5 },
+    },
   });
 });

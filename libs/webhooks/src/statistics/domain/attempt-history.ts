@@ -26,7 +26,7 @@ export interface CountedAttempt {
 
 /** How many attempts of a time bucket had an outcome and an answer time. */
 export interface AttemptCount {
-  /** The number of the time bucket. */
+  /** The number of the time bucket; negative before the range. */
   bucket: number;
   outcome: string;
   /** Of its answer time; 0 without an answer. */
@@ -73,9 +73,10 @@ export interface AttemptSummary {
   answerMs?: { p50: number; p95: number; p99: number };
 }
 
-/** A time range in buckets of one width. */
+/** A time range in buckets of one width, and the equally long time before it. */
 export interface AttemptHistory extends AttemptSummary {
   buckets: AttemptSummary[];
+  before: AttemptSummary;
 }
 
 /** A requested time range, in at most this many buckets. */
@@ -128,12 +129,16 @@ export function bucketsOf(range: HistoryRange, now = Date.now()): Buckets {
   return { sinceMs, widthMs: perBucket * STEP_MS, count: Math.ceil(steps / perBucket) };
 }
 
-/** Sums up the counts of a range. */
+/** @param counts of the range, and of the equally long time before it */
 export function historyOf(
   { sinceMs, widthMs, count }: Buckets,
   counts: readonly AttemptCount[],
 ): AttemptHistory {
-  const byBucket = groupBy(counts, ({ bucket }) => bucket);
+  const [within, before] = [
+    counts.filter(({ bucket }) => bucket >= 0),
+    counts.filter(({ bucket }) => bucket < 0),
+  ];
+  const byBucket = groupBy(within, ({ bucket }) => bucket);
   const startOf = (bucket: number) => new Date(sinceMs + bucket * widthMs);
   const summary = (first: number, end: number, of: readonly AttemptCount[]): AttemptSummary => ({
     since: startOf(first),
@@ -141,7 +146,8 @@ export function historyOf(
     ...summaryOf(of),
   });
   return {
-    ...summary(0, count, counts),
+    ...summary(0, count, within),
+    before: summary(-count, 0, before),
     buckets: Array.from({ length: count }, (_, bucket) =>
       summary(bucket, bucket + 1, byBucket.get(bucket) ?? []),
     ),

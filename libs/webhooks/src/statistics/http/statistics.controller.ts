@@ -20,7 +20,7 @@ const RANGE = {
     12,
   ),
 };
-const OF_ACCOUNT = {
+const STATISTICS = {
   range: RANGE,
   accountId: parameter.numericId(
     "The account; by default, the caller's. Only operators can read another account.",
@@ -38,19 +38,18 @@ export class StatisticsController {
   async stats(
     @Param('id') webhookId: string,
     @CurrentUser() user: Principal,
-    @QueryOf(RANGE) range: Query<typeof RANGE>,
+    @QueryOf(STATISTICS) { range, accountId: asked }: Query<typeof STATISTICS>,
     @FairReads() readFairly: FairRead,
   ): Promise<object> {
+    const accountId = accountRead(asked, user);
     const isAsked = Object.keys(range).length > 0;
-    return readFairly(() =>
-      this.statistics.of(user.userId, webhookId, isAsked ? range : undefined),
-    );
+    return readFairly(() => this.statistics.of(accountId, webhookId, isAsked ? range : undefined));
   }
 
   @Get('stats')
   async statsOfAccount(
     @CurrentUser() user: Principal,
-    @QueryOf(OF_ACCOUNT) { range, accountId: asked }: Query<typeof OF_ACCOUNT>,
+    @QueryOf(STATISTICS) { range, accountId: asked }: Query<typeof STATISTICS>,
     @FairReads() readFairly: FairRead,
   ): Promise<object> {
     const accountId = accountRead(asked, user);

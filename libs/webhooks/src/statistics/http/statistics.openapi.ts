@@ -26,26 +26,43 @@ const SUMMARY = {
   }),
 };
 
-const BUCKETS = schema.arrayOf(schema.named('AttemptSummary', schema.object(SUMMARY)));
+const SummarySchema = schema.named('AttemptSummary', schema.object(SUMMARY));
 
 /** The domain's `AttemptHistory` as it is shown. */
-const HistorySchema = schema.named(
-  'AttemptHistory',
-  schema.object({ ...SUMMARY, buckets: BUCKETS }),
-);
+const HISTORY = {
+  ...SUMMARY,
+  buckets: schema.arrayOf(SummarySchema),
+  before: schema.use(SummarySchema, { description: 'The equally long time before `since`.' }),
+};
 
-const WAITING: schema.Schema = {
+const HistorySchema = schema.named('AttemptHistory', schema.object(HISTORY));
+
+const UNFINISHED = {
+  deliveries: schema.integer('The number of deliveries; at most 100,000 are counted.', 1),
+  since: optional(schema.time('When the oldest of these deliveries was created.')),
+};
+
+const description = 'The unfinished deliveries.';
+
+const WAITING: schema.Schema = { ...schema.object(UNFINISHED), description };
+
+const WAITING_OF_ACCOUNT: schema.Schema = {
   ...schema.object({
-    deliveries: schema.integer('The number of deliveries; at most 100,000 are counted.', 1),
-    since: optional(schema.time('When the oldest of these deliveries was created.')),
+    ...UNFINISHED,
+    bySubscription: {
+      type: 'object',
+      description: 'The numbers of these deliveries by the ids of their subscriptions.',
+      additionalProperties: { type: 'integer', minimum: 1 },
+      examples: [{ 4711: 1 }],
+    },
   }),
-  description: 'The unfinished deliveries.',
+  description,
 };
 
 /** The outcomes of an account's attempts, and its backlog. */
 const AccountStatisticsSchema = schema.named(
   'AccountStatistics',
-  schema.object({ ...SUMMARY, buckets: BUCKETS, waiting: WAITING }),
+  schema.object({ ...HISTORY, waiting: WAITING_OF_ACCOUNT }),
 );
 
 /** The outcomes of a subscription's attempts, and its backlog. */
@@ -81,8 +98,8 @@ export const statisticsRoutes = describeRoutes(StatisticsController, {
     stats: {
       summary: "Show a subscription's statistics",
       about:
-        "Returns the outcomes of a subscription's attempts in the last 24 hours, and its backlog. With any parameter, " +
-        'returns the outcomes in a time range instead, and their `history`. Attempts are counted with a delay of about ten ' +
+        "Returns the outcomes of a subscription's attempts in the last 24 hours, and its backlog. With `since`, `until` or " +
+        '`buckets`, returns the outcomes in that time range instead, and their `history`. Attempts are counted with a delay of about ten ' +
         'seconds; the last ten seconds of a worker that was killed are missing.',
       answer: StatisticsSchema,
     },

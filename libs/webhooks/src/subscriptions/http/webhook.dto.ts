@@ -1,13 +1,11 @@
-import { Field, flag, integer, label, oneOf, string, wholeNumber } from '#libs/kernel';
+import { Field, flag, integer, label, oneOf, wholeNumber } from '#libs/kernel';
 import { OutboundPolicy } from '#libs/outbound';
 import type { Config } from '#libs/runtime';
 import {
   ALL_ACCOUNTS,
-  ALL_RESOURCES,
   EVENT_KINDS,
   type EventKind,
   parseResources,
-  RESOURCES,
 } from '../../event-kinds/domain/event-kinds.js';
 import { type Signature, SIGNATURES } from '../domain/signing-key.js';
 import { concurrencyProblem, DEFAULTS, PER_SECOND, type RetryPolicy } from '../domain/webhook.js';
@@ -22,21 +20,18 @@ import {
 import { type Filter, filterValidator } from '../../event-kinds/domain/filter.js';
 import { EventKindSchema } from '../../event-kinds/choices.schema.js';
 import { GivenHeaders } from '../domain/webhook-headers.js';
-import { FILTER, GivenRetryPolicy, payload, retryPolicyOf } from '../webhook-validators.js';
+import {
+  FILTER,
+  GivenRetryPolicy,
+  payload,
+  resourceList,
+  retryPolicyOf,
+} from '../webhook-validators.js';
 import { SignatureSchema } from '../webhook.view.js';
 
 const MAX_NAME = 255;
 /** The highest `DELIVERY_CONCURRENCY`, beyond which no limit can be stored. */
 const MAX_CONCURRENT = 1_000;
-
-const ITEM = `(?:${[...RESOURCES, ALL_RESOURCES].join('|')})`;
-
-const resourceList = string().and(
-  'choice',
-  `must be a comma-separated list of ${RESOURCES.join(', ')}, or all`,
-  (value) => parseResources(value) !== undefined,
-  { pattern: `^\\s*${ITEM}\\s*(?:,\\s*${ITEM}\\s*)*$` },
-);
 
 /** `PUT /v1/webhooks/:id` */
 export class UpdateWebhookDto {
