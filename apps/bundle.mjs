@@ -1,8 +1,13 @@
 // Of `npm run build`: bundles the programs with their packages, because Node.js takes longer to find and load two thousand
 // files than to run them.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PROGRAMS = ['apps/api/src/main', 'apps/worker/src/main', 'apps/cli/src/main'];
 /** What scripts in tools import. */
 const FOR_TOOLS = ['apps/api/src/docs/api-description', 'libs/runtime/src/config/config'];
@@ -28,6 +33,24 @@ const withoutCompat = {
   },
 };
 
+/** What is built: the commit or, without git, as in the builder of an image, a hash of the sources. */
+function builtFrom() {
+  try {
+    const args = ['describe', '--always', '--dirty', '--abbrev=8', '--exclude=*'];
+    return execFileSync('git', args, { cwd: ROOT, stdio: 'pipe', encoding: 'utf8' }).trim();
+  } catch {
+    const hash = createHash('sha256');
+    for (const dir of ['apps', 'libs']) {
+      const files = readdirSync(join(ROOT, dir), { recursive: true, withFileTypes: true });
+      const paths = files
+        .filter((one) => one.isFile())
+        .map((one) => join(one.parentPath, one.name));
+      for (const path of paths.sort()) hash.update(readFileSync(path));
+    }
+    return `sources.${hash.digest('hex').slice(0, 8)}`;
+  }
+}
+
 /**
  * @param {string[]} sources without `.ts`
  * @param {string} dir
@@ -35,10 +58,11 @@ const withoutCompat = {
  */
 export async function bundle(sources, dir) {
   await build({
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    cwd: ROOT,
     input: Object.fromEntries(sources.map((path) => [path, `${path}.ts`])),
     platform: 'node',
     tsconfig: 'tsconfig.json',
+    transform: { define: { BUILT_FROM: JSON.stringify(builtFrom()) } },
     // With `compress: false`, removes nothing: otherwise even decodeURIComponent() in a `try` counts as dead code.
     treeshake: false,
     external: [

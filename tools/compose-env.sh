@@ -10,5 +10,9 @@ openssl version > /dev/null
     echo "${name}_PASSWORD=$(openssl rand -hex 24)"
   done
   echo "SECRETS_KEYS=k1:$(openssl rand -base64 32)"
-  echo "SWITCHHOOK_TAG=$(sed -n 's/^  "version": "\(.*\)",/\1/p' package.json)"
+  version=$(sed -n 's/^  "version": "\(.*\)",/\1/p' package.json)
+  commit=$(git describe --always --dirty --abbrev=8 --exclude='*' 2> /dev/null || true)
+  # Between releases, each commit has an image of its own.
+  case $version in *-dev) version=$version${commit:+-$commit} ;; esac
+  echo "SWITCHHOOK_TAG=$version"
 } > .env

@@ -590,7 +590,7 @@ describe('the command line', () => {
   it('prints its version', async () => {
     const { code, stdout } = await runCliProcess(['--version']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+(-dev\+[\w.-]+)?\n$/);
   });
 
   it('installs and builds nothing in production', async () => {

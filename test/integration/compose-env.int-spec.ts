@@ -25,6 +25,7 @@ it('writes what docker-compose.yml requires, for its owner only', () => {
   const names = written().match(/^[A-Z_]+(?==)/gm);
   expect(names).toEqual(expect.arrayContaining(Array.from(required, ([, name]) => name)));
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  // In a clone, a version between releases has its commit.
   expect(written()).toContain(`\nSWITCHHOOK_TAG=${version}\n`);
   expect(written()).toMatch(/^SECRETS_KEYS=k1:[A-Za-z0-9+/]{43}=$/m);
   expect(new Set(written().match(/PASSWORD=[0-9a-f]{48}$/gm)).size).toBe(5);

@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import tab from '@bomb.sh/tab/commander';
 import { Command } from 'commander';
+import { VERSION } from '#libs/runtime/config';
 import { addApplicationsCommands } from './commands/applications.command.js';
 import { addCredentialsCommands } from './commands/credentials.command.js';
 import { addDeliveriesCommands } from './commands/deliveries.command.js';
@@ -17,14 +17,11 @@ import { addWebhooksCommands } from './commands/webhooks.command.js';
 import { COMMAND, example, WHERE } from './arguments.js';
 import { addJsonOption } from './output.js';
 
-/** Not from `#libs/runtime`, which loads slowly. */
-const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
-
 /** The command line. Wrong arguments throw a CommanderError that commander has already printed. */
 export function buildProgram(): Command {
   const program = new Command(COMMAND)
     .description('Operates and tests a Switchhook installation.')
-    .version(version)
+    .version(VERSION)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(withoutValue(text)) })
     .addHelpText('after', WHERE)

@@ -55,7 +55,8 @@ export {
 } from './idempotency-keys.js';
 export { FailureLog } from './logging/failure-log.js';
 export { Log, NestLog, OutageLog, PROCESS_NAME } from './logging/log.js';
-export { PROCESS_ID, VERSION } from './process-identity.js';
+export { PROCESS_ID } from './process-identity.js';
+export { VERSION } from './config/version.js';
 export { ALL_WORKERS_HOLD, type Process, Processes } from './processes.js';
 export {
   connectRedis,

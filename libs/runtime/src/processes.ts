@@ -4,7 +4,8 @@ import { BackgroundTasks } from './background-tasks.js';
 import { Database } from './database/database.js';
 import { prepared, statement } from './database/statement.js';
 import { PROCESS_NAME } from './logging/log.js';
-import { PROCESS_ID, VERSION } from './process-identity.js';
+import { VERSION } from './config/version.js';
+import { PROCESS_ID } from './process-identity.js';
 
 /** A process of the installation. */
 interface ProcessRow {

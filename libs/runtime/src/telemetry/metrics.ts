@@ -16,7 +16,7 @@ import {
 } from 'prom-client';
 import { CONFIG, type Config } from '../config/config.js';
 import { Log } from '../logging/log.js';
-import { VERSION } from '../process-identity.js';
+import { VERSION } from '../config/version.js';
 import { serveMetrics } from './serve-metrics.js';
 
 /** Histogram buckets in seconds, from a millisecond to minutes. */

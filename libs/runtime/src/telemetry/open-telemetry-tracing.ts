@@ -15,7 +15,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Log } from '../logging/log.js';
-import { VERSION } from '../process-identity.js';
+import { VERSION } from '../config/version.js';
 import { type Span, type SpanKind, type SpanStart, Tracing } from './tracing.js';
 
 /** How long a process that stops waits for the collector to accept the last spans. */
