@@ -205,7 +205,8 @@ it('tells what the result of a test means for its subscription', async () => {
   installation.receiver.answering = (_, response) => response.end('thanks');
   const page = await test();
   await page.getByRole('heading', { name: 'cdrCreated · call · test' }).waitFor();
-  await page.getByText('The subscription is healthy again, if it was failing.').waitFor();
+  const code = page.getByRole('link', { name: 'Receiver code' });
+  expect(await code.getAttribute('href')).toMatch(/\/subscriptions\/\d+\?tab=receiver$/);
   await page.getByRole('link', { name: 'Deliveries still retrying' }).click();
   await page.getByRole('row').filter({ hasText: 'retrying' }).getByRole('link').click();
   await page.getByText('Your server answered 500.').waitFor();

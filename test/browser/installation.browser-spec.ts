@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { VERSION } from '#libs/runtime/config';
 import { ConsoleInstallation, type Customer } from '../support/console.js';
 
 let installation: ConsoleInstallation;
@@ -15,7 +16,7 @@ afterEach(() => installation.closePages());
 async function signOfLife(kind: 'api' | 'worker', agoS: number): Promise<void> {
   await installation.database.query(
     `INSERT INTO processes (id, kind, version, in_flight, seen_at)
-     VALUES ($1, $2, '1.1.0', 3, now() - make_interval(secs => $3))
+     VALUES ($1, $2, '${VERSION}', 3, now() - make_interval(secs => $3))
      ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
     [`${kind}-1:7:abcdef`, kind, agoS],
   );

@@ -261,6 +261,44 @@ it('shows live what starts to fail, since when, and when it works again', async 
   await failing.getByText('All subscriptions healthy').waitFor();
 });
 
+it('shows its first screen with two requests, however many subscriptions fail', async () => {
+  installation.receiver.answering = (_, response) => response.writeHead(503).end();
+  for (let n = 1; n <= 6; n += 1)
+    await installation.aSubscription(customer, { name: `Failing ${n}` });
+  await installation.report(customer);
+  const failing = async () => {
+    const all = await customer.client.get('/v1/webhooks');
+    return all.json<Schemas['Webhook'][]>().filter(({ health }) => health?.state === 'failing');
+  };
+  await expect.poll(async () => (await failing()).length, { timeout: 20_000 }).toBe(6);
+
+  const page = await installation.openAs(customer, 'audit');
+  const asked: string[] = [];
+  const held: (() => void)[] = [];
+  let isHeld = true;
+  await page.route('**/v1/**', async (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (pathname !== '/v1/stream' && pathname !== '/v1/session') {
+      asked.push(pathname);
+      // Only what the first screen needs is answered.
+      if (isHeld && asked.length > 2) await new Promise<void>((resolve) => held.push(resolve));
+    }
+    await route.continue();
+  });
+  await page.goto(`${installation.api.url}/console/overview`);
+  const attention = page.getByRole('region', { name: 'Needs attention' });
+  await attention.getByText('6 subscriptions', { exact: true }).waitFor();
+  await page.getByText('Failed attempts', { exact: true }).waitFor();
+  const row = attention.getByRole('row', { name: /Failing 6/ });
+  await row.getByRole('link', { name: '1', exact: true }).waitFor();
+  expect(asked.slice(0, 2).sort()).toEqual(['/v1/stats', '/v1/webhooks']);
+  isHeld = false;
+  for (const goOn of held.splice(0)) goOn();
+  // The answers of all lines come with one request.
+  await expect.poll(() => attention.getByText('503', { exact: true }).count()).toBe(6);
+  expect(asked.filter((path) => path === '/v1/deliveries').length).toBeLessThanOrEqual(3);
+});
+
 it('shows operators the attempts of the account that they pick, without empty sections', async () => {
   await countAttempt(await installation.aSubscription(customer), '2xx');
   const page = await installation.openAs(await installation.anOperator(), 'overview');

@@ -212,3 +212,33 @@ describe('the shell', () => {
     await page.getByText('There is no such delivery.').waitFor();
   });
 });
+
+it('shares one stream among all pages of a browser, which goes on when its page is closed', async () => {
+  const customer = await installation.aCustomer();
+  await installation.aSubscription(customer);
+  const page = await installation.openAs(customer, 'deliveries');
+  const context = page.context();
+  const streams: string[] = [];
+  context.on('request', (request) => {
+    if (request.url().endsWith('/v1/stream'))
+      streams.push(request.headers()['last-event-id'] ?? '');
+  });
+  const others = await Promise.all(Array.from({ length: 6 }, () => context.newPage()));
+  for (const other of others) {
+    await other.goto(`${installation.api.url}/console/deliveries`);
+    await other.locator('.stream.live').waitFor();
+  }
+  await installation.report(customer);
+  for (const each of [page, ...others]) await each.getByText('cdrCreated · call').waitFor();
+  expect(streams).toEqual([]);
+
+  await page.close();
+  await expect.poll(() => streams.length).toBe(1);
+  // The next page resumes after what it has heard of.
+  expect(streams[0]).toMatch(/^\d+-\d+$/);
+  await installation.report(customer);
+  for (const other of others) {
+    await expect.poll(() => other.getByText('cdrCreated · call').count()).toBe(2);
+  }
+  expect(streams).toHaveLength(1);
+});

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { VERSION } from '#libs/runtime/config';
 import { ConsoleInstallation, type Customer, logIn } from '../support/console.js';
 
 let installation: ConsoleInstallation;
@@ -141,7 +142,7 @@ it('shows an operator the installation', async () => {
   await installation.database.query('DELETE FROM processes');
   await installation.database.query(
     `INSERT INTO processes (id, kind, version, in_flight)
-     VALUES ('api-1:7:a1b2c3', 'api', '1.1.0', 0), ('worker-1:7:d4e5f6', 'worker', '1.1.0', 0)`,
+     VALUES ('api-1:7:a1b2c3', 'api', '${VERSION}', 0), ('worker-1:7:d4e5f6', 'worker', '${VERSION}', 0)`,
   );
   const page = await installation.openAs(await installation.anOperator(), '');
   await page.getByRole('heading', { name: 'Installation' }).waitFor();

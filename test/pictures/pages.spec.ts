@@ -2,6 +2,7 @@ import { copyFile, mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { VERSION } from '#libs/runtime/config';
 import { createUser } from '../support/accounts.js';
 import { startBrowser } from '../support/browser.js';
 import { logIn } from '../support/console.js';
@@ -38,10 +39,10 @@ beforeAll(async () => {
   await database.query(
     `INSERT INTO processes (id, kind, version, in_flight, cpu_percent, memory_bytes, started_at)
      VALUES
-       ('worker-1:7:a1b2c3', 'worker', '1.1.0', 40, 38, 176e6, now() - interval '2 days'),
-       ('worker-2:7:b2c3d4', 'worker', '1.1.0', 31, 35, 171e6, now() - interval '2 days'),
-       ('api-1:7:d4e5f6', 'api', '1.1.0', 8, 24, 168e6, now() - interval '2 days'),
-       ('api-2:7:c3d4e5', 'api', '1.1.0', 9, 22, 164e6, now() - interval '2 days')`,
+       ('worker-1:7:a1b2c3', 'worker', '${VERSION}', 40, 38, 176e6, now() - interval '2 days'),
+       ('worker-2:7:b2c3d4', 'worker', '${VERSION}', 31, 35, 171e6, now() - interval '2 days'),
+       ('api-1:7:d4e5f6', 'api', '${VERSION}', 8, 24, 168e6, now() - interval '2 days'),
+       ('api-2:7:c3d4e5', 'api', '${VERSION}', 9, 22, 164e6, now() - interval '2 days')`,
   );
   // The pictures do not show the process that takes them, and its logins.
   await database.query(

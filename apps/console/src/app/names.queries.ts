@@ -1,33 +1,35 @@
 import { queryOptions } from '@tanstack/react-query';
 import { accountQuery, readOnce } from './account.js';
-import { answerOf, api } from './api.js';
+import { answerOf, api, type Schemas } from './api.js';
 
-/** Reads the names of at most this many; the others are shown by id. */
-const limit = 500;
-/** Changes made in the console invalidate names at once. */
+/** Changes made in the console invalidate both at once, and the stream keeps subscriptions fresh. */
 const staleTime = 60_000;
 
-/**
- * An account's first applications, for their names. @param customer for the platform: of another account
- */
+/** All applications of an account. @param customer for operators: of another account */
 export const applicationsOf = (customer?: string) =>
   queryOptions({
-    queryKey: ['applications', 'named', { customer }],
+    queryKey: ['applications', 'all', { customer }],
     staleTime,
     ...readOnce(customer),
     queryFn: ({ signal }) => {
-      const query = { limit, ...accountQuery(customer) };
-      return answerOf(api.GET('/v1/applications', { params: { query }, signal }));
+      const params = { query: accountQuery(customer) };
+      return answerOf(api.GET('/v1/applications', { params, signal }));
     },
   });
 
-/** The first applications of the user's own account. */
-export const namedApplicationsQuery = applicationsOf();
+/** For pages about subscriptions: short, and longer than a page needs to load what the side bar has just read. */
+export const FRESH_MS = 5_000;
 
-/** The account's first subscriptions, for their names. */
-export const namedSubscriptionsQuery = queryOptions({
-  queryKey: ['webhooks', 'named'],
-  staleTime,
-  queryFn: ({ signal }) =>
-    answerOf(api.GET('/v1/webhooks', { params: { query: { scope: 'all', limit } }, signal })),
-});
+export type Subscription = Schemas['Webhook'];
+
+/** All subscriptions of an account and of its applications. @param customer for operators: of another account */
+export const subscriptionsOf = (customer?: string) =>
+  queryOptions({
+    queryKey: ['webhooks', 'all', { customer }],
+    staleTime,
+    ...readOnce(customer),
+    queryFn: ({ signal }) => {
+      const query = { scope: 'all', include: 'activity', ...accountQuery(customer) } as const;
+      return answerOf(api.GET('/v1/webhooks', { params: { query }, signal }));
+    },
+  });

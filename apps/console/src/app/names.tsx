@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Filter } from '../components/filter-bar.js';
+import { inNaturalOrder } from '../components/natural-order.js';
+import { useCustomer } from './account.js';
 import { accountsQuery } from './account.queries.js';
-import {
-  applicationsOf,
-  namedApplicationsQuery,
-  namedSubscriptionsQuery,
-} from './names.queries.js';
+import { applicationsOf, subscriptionsOf } from './names.queries.js';
 import { isOperator } from './session-state.js';
 import { useUser } from './session.js';
 
@@ -13,8 +11,8 @@ import { useUser } from './session.js';
 export function useNamed() {
   const { role } = useUser();
   const { data: accounts = [] } = useQuery({ ...accountsQuery, enabled: isOperator(role) });
-  const { data: applications = [] } = useQuery(namedApplicationsQuery);
-  const { data: subscriptions = [] } = useQuery(namedSubscriptionsQuery);
+  const { data: applications = [] } = useQuery(applicationsOf());
+  const { data: subscriptions = [] } = useQuery(subscriptionsOf());
   return [
     ...applications.map(({ id, name, voiceUrl = '', messagingUrl = '' }) => ({
       name,
@@ -40,17 +38,15 @@ export function useNamed() {
   ];
 }
 
-/**
- * A filter by application that offers the names. @param customer for the platform: of another account
- */
-export function useApplicationFilter(customer?: string): Filter {
-  const { data } = useQuery(applicationsOf(customer));
+/** A filter by application that offers the names. */
+export function useApplicationFilter(): Filter {
+  const { data } = useQuery(applicationsOf(useCustomer()));
   return useNamedFilter('applicationId', 'Application', data);
 }
 
 /** A filter by subscription that offers the names or, without one, the targets. */
 export function useSubscriptionFilter(name = 'webhookId', label = 'Subscription'): Filter {
-  const { data } = useQuery(namedSubscriptionsQuery);
+  const { data } = useQuery(subscriptionsOf(useCustomer()));
   const named = data?.map(({ id, name: called, targetUrl }) => ({
     id,
     name: called ?? targetUrl,
@@ -65,9 +61,9 @@ function useNamedFilter(
   among: readonly { id: string; name: string; detail?: string }[] = [],
 ): Filter {
   const { role } = useUser();
-  // Operators do not read the names of other accounts' resources.
+  // For operators who look at all accounts, there are no names.
   if (isOperator(role) && among.length === 0) return { name, label, kind: 'choice' };
-  const sorted = among.toSorted((one, other) => one.name.localeCompare(other.name));
+  const sorted = among.toSorted((one, other) => inNaturalOrder(one.name, other.name));
   return {
     ...{ name, label, kind: 'choice' },
     choices: sorted.map(({ id }) => id),
@@ -76,10 +72,16 @@ function useNamedFilter(
   };
 }
 
+/** @param customer whose it is, for operators; by default, the account in the address */
+function useNameOfApplication(id: string, customer?: string): string | undefined {
+  const shown = useCustomer();
+  const { data = [] } = useQuery(applicationsOf(customer ?? shown));
+  return data.find((one) => one.id === id)?.name;
+}
+
 /** `Support line (5)`; the id alone if the name is unknown. */
-export function ApplicationName({ id, customer }: { id: string; customer?: string | undefined }) {
-  const { data = [] } = useQuery(applicationsOf(customer));
-  const name = data.find((one) => one.id === id)?.name;
+export function ApplicationName({ id }: { id: string }) {
+  const name = useNameOfApplication(id);
   if (name === undefined) return id;
   return (
     <>
@@ -90,19 +92,27 @@ export function ApplicationName({ id, customer }: { id: string; customer?: strin
 
 /** The name; the id if the name is unknown. */
 export function NameOfApplication({ id, customer }: { id: string; customer?: string | undefined }) {
-  const { data = [] } = useQuery(applicationsOf(customer));
-  return data.find((one) => one.id === id)?.name ?? id;
+  return useNameOfApplication(id, customer) ?? id;
 }
 
 /** The name alone; undefined if it has none or it is unknown. */
-export function useNameOfSubscription(id: string): string | undefined {
-  const { data = [] } = useQuery(namedSubscriptionsQuery);
+export function useNameOfSubscription(id: string, customer?: string): string | undefined {
+  const shown = useCustomer();
+  const { data = [] } = useQuery(subscriptionsOf(customer ?? shown));
   return data.find((one) => one.id === id)?.name;
 }
 
 /**
  * {@link useNameOfSubscription}. @param otherwise the text without a name
  */
-export function NameOfSubscription({ id, otherwise }: { id: string; otherwise: string }) {
-  return useNameOfSubscription(id) ?? otherwise;
+export function NameOfSubscription({
+  id,
+  otherwise,
+  customer,
+}: {
+  id: string;
+  otherwise: string;
+  customer?: string | undefined;
+}) {
+  return useNameOfSubscription(id, customer) ?? otherwise;
 }

@@ -73,19 +73,21 @@ export function SettingsSection<Values extends Texts>({
           isDisabled={!form.isDirty || update.isPending}
           problem={form.isDirty && otherProblem(update.error, Object.keys(labels))}
           onDiscard={form.isDirty ? discard : undefined}
-        >
-          {changedByOthers && !update.isPending && (
-            <Conflict
-              what={what}
-              fields={changedByOthers.map((name) => labels[name] ?? name)}
-              onKeep={() => {
-                form.rebase();
-                update.reset();
-              }}
-              onDiscard={discard}
-            />
-          )}
-        </FormFoot>
+          decision={
+            changedByOthers &&
+            !update.isPending && (
+              <Conflict
+                what={what}
+                fields={changedByOthers.map((name) => labels[name] ?? name)}
+                onKeep={() => {
+                  form.rebase();
+                  update.reset();
+                }}
+                onDiscard={discard}
+              />
+            )
+          }
+        />
       </form>
     </section>
   );

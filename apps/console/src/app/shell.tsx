@@ -25,6 +25,7 @@ import { logOut, READS_ONLY, useMayChange, useUser } from './session.js';
 import { SideBar, StreamStatus } from './side-bar.js';
 import { useStore } from './store.js';
 import { openStream, streamState } from './stream.js';
+import { useLiveSubscriptions } from './live-subscriptions.js';
 import { theme, THEMES } from './theme.js';
 
 // Only operators need it.
@@ -39,7 +40,8 @@ export function Shell() {
   const mayChange = useMayChange();
   const isNarrow = useIsNarrow();
   const [location, navigate] = useLocation();
-  useEffect(openStream, []);
+  useEffect(() => openStream(userId), [userId]);
+  useLiveSubscriptions();
   useEffect(() => forgetDraftsOfOthers(userId), [userId]);
   useCommands([
     ...offered.flatMap(({ path, name }) =>
@@ -180,8 +182,8 @@ function Interrupted() {
       )}
       {state.name === 'interrupted' && (
         <Notice tone="waiting">
-          Live updates are interrupted. They resume automatically. An account can have at most five
-          live pages at once.
+          Live updates are interrupted. They resume automatically. An account can have live updates
+          in at most five browsers at once.
         </Notice>
       )}
     </div>

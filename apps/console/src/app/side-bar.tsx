@@ -1,6 +1,6 @@
 import './side-bar.css';
 import { BookOpen, Braces, ChevronsUpDown, Puzzle, Search } from 'lucide-react';
-import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import { skipToken, useQuery } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
 import { Mark } from '../components/mark.js';
 import { Pill } from '../components/notice.js';
@@ -8,14 +8,14 @@ import { zoneText } from '../components/time.js';
 import { needingAttention } from '../states/attention.js';
 import { useAccountShown } from './account.js';
 import { API_URL } from './addresses.js';
-import { namedSubscriptionsQuery } from './names.queries.js';
+import { subscriptionsOf } from './names.queries.js';
 import { PAGE_ICONS } from './page-icons.js';
 import { openPalette } from './commands.js';
 import type { PageEntry } from './pages.js';
 import { isOperator } from './session-state.js';
 import { logOut, READS_ONLY, useMayChange, useUser } from './session.js';
 import { useStore } from './store.js';
-import { streamState, useStream } from './stream.js';
+import { streamState } from './stream.js';
 import { THEMES, theme } from './theme.js';
 
 const STREAM = {
@@ -98,18 +98,12 @@ function PageLink({
   );
 }
 
-/** How many of the account's first 500 subscriptions need attention. */
+/** How many of the account's subscriptions need attention. */
 function useSick(): number {
   const { role } = useUser();
-  const client = useQueryClient();
   const { data = [] } = useQuery({
-    ...namedSubscriptionsQuery,
+    ...subscriptionsOf(),
     ...(isOperator(role) && { queryFn: skipToken }),
-  });
-  useStream({
-    webhook: () => {
-      void client.invalidateQueries({ queryKey: namedSubscriptionsQuery.queryKey });
-    },
   });
   return needingAttention(data).length;
 }

@@ -56,7 +56,7 @@ export function FormFoot({
   isDisabled,
   problem,
   onDiscard,
-  children,
+  decision,
 }: {
   /** The button's text. */
   action: string;
@@ -66,11 +66,12 @@ export function FormFoot({
   problem: ReactNode;
   /** Absent while there are no changes. */
   onDiscard: (() => void) | undefined;
-  children?: ReactNode;
+  /** What the user has to decide first: replaces the buttons. */
+  decision?: ReactNode;
 }) {
+  if (decision) return <div className="form-foot">{decision}</div>;
   return (
     <div className="form-foot">
-      {children}
       <p className="problem" role="alert">
         {problem}
       </p>

@@ -16,15 +16,16 @@ import { Page } from '../../components/page.js';
 import { showToast } from '../../components/toast.js';
 import { DayOfYear } from '../../components/time.js';
 import { type Account, type GivenStatus, useAccountChanges } from './account.queries.js';
+import { RangePicker, Statistics, useRange } from '../overview/statistics.js';
+import { statisticsQuery } from '../overview/statistics.queries.js';
 import { CloseAccount, Remains } from './close-account.js';
 import { Credentials, LastUse } from './credentials.js';
 
-/** An operator's views of an account. */
+/** An operator's other views of an account. */
 const PAGES = {
-  overview: 'Overview',
+  subscriptions: 'Subscriptions',
   deliveries: 'Deliveries',
   events: 'Events',
-  subscriptions: 'Subscriptions',
   applications: 'Applications',
   audit: 'Audit log',
 } as const;
@@ -128,6 +129,7 @@ function Shown({ account }: { account: Account }) {
       </p>
       {account.remains && <Remains remains={account.remains} />}
       {!isClosed && <Credentials account={account} changes={changes} />}
+      {role === 'account' && !isClosed && <Activity accountId={String(id)} />}
       {isClosing && (
         <CloseAccount account={account} close={changes.close} onClose={() => setIsClosing(false)} />
       )}
@@ -148,4 +150,10 @@ function Shown({ account }: { account: Account }) {
       )}
     </Page>
   );
+}
+
+/** The attempts of the account. */
+function Activity({ accountId }: { accountId: string }) {
+  const { data, error } = useQuery(statisticsQuery(useRange(), accountId));
+  return <Statistics history={data} error={error} tools={<RangePicker isSmall />} />;
 }

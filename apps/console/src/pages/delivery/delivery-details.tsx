@@ -146,7 +146,8 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
           {hint !== undefined && <p>{hint}</p>}
           {delivery.test && state === 'succeeded' && (
             <p>
-              The subscription is healthy again, if it was failing.{' '}
+              Next, verify the signature on your server:{' '}
+              <Link href={`/subscriptions/${webhookId}?tab=receiver`}>Receiver code</Link> ·{' '}
               <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
                 Deliveries still retrying
               </Link>

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { ofAccount } from '../../app/account.js';
 import { NameOfApplication, NameOfSubscription } from '../../app/names.js';
@@ -28,7 +29,9 @@ export function Facts({
             </bdi>
           </Link>
         ) : (
-          <OfCustomer path="/subscriptions" id={webhookId} accountId={accountId} />
+          <OfCustomer path={`/subscriptions/${webhookId}`} accountId={accountId}>
+            <NameOfSubscription id={webhookId} otherwise={webhookId} customer={accountId} />
+          </OfCustomer>
         )}
       </dd>
       <dt>Target</dt>
@@ -60,7 +63,9 @@ export function Facts({
                 </bdi>
               </Link>
             ) : (
-              <OfCustomer path="/applications" id={applicationId} accountId={accountId} />
+              <OfCustomer path={`/applications/${applicationId}`} accountId={accountId}>
+                <NameOfApplication id={applicationId} customer={accountId} />
+              </OfCustomer>
             )}
           </dd>
         </>
@@ -85,19 +90,21 @@ export function Facts({
   );
 }
 
-/** A customer's resource, by its id: an operator does not read the names. */
+/** The link of a customer's resource, if the account is known. */
 function OfCustomer({
   path,
-  id,
   accountId,
+  children,
 }: {
   path: string;
-  id: string;
   accountId: string | undefined;
+  children: ReactNode;
 }) {
   return accountId === undefined ? (
-    id
+    children
   ) : (
-    <Link href={ofAccount(`${path}/${id}`, accountId)}>{id}</Link>
+    <Link href={ofAccount(path, accountId)}>
+      <bdi>{children}</bdi>
+    </Link>
   );
 }

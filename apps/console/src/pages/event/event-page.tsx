@@ -6,6 +6,7 @@ import { Link } from 'wouter';
 import { AccountName } from '../../app/account-name.js';
 import { ofAccount } from '../../app/account.js';
 import { NameOfApplication } from '../../app/names.js';
+import { FRESH_MS, subscriptionsOf } from '../../app/names.queries.js';
 import { Unavailable } from '../../app/problem.js';
 import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
@@ -16,7 +17,6 @@ import { PagedTable } from '../../components/paged-table.js';
 import { Table } from '../../components/table.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import { COLUMNS } from '../deliveries/columns.js';
-import { allSubscriptionsQuery, useLiveSubscriptions } from '../overview/subscriptions.queries.js';
 import { eventDeliveriesQuery, type Report, reportQuery, SHOWN } from './event.queries.js';
 import { WhyNotSection } from './why-not-section.js';
 
@@ -47,10 +47,10 @@ function Shown({ report, data }: { report: Report; data: string }) {
   // The audit would note each event that an operator looks at.
   const isOwn = useUser().userId === report.accountId;
   const subscriptions = useQuery({
-    ...allSubscriptionsQuery,
+    ...subscriptionsOf(),
+    staleTime: FRESH_MS,
     ...(!isOwn && { queryFn: skipToken }),
   });
-  useLiveSubscriptions();
   return (
     <Page
       title={`${event} · ${resource}`}
@@ -138,7 +138,9 @@ function Facts({ report }: { report: Report }) {
           '–'
         ) : isForeign ? (
           <Link href={ofAccount(`/applications/${applicationId}`, String(accountId))}>
-            {applicationId}
+            <bdi>
+              <NameOfApplication id={applicationId} customer={String(accountId)} />
+            </bdi>
           </Link>
         ) : (
           <Link href={`/applications/${applicationId}`}>

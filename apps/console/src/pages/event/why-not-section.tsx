@@ -6,7 +6,7 @@ import { NameOfApplication } from '../../app/names.js';
 import { Problem } from '../../app/problem.js';
 import { useMayChange } from '../../app/session.js';
 import { LocalTime } from '../../components/time.js';
-import type { Subscription } from '../overview/subscriptions.queries.js';
+import type { Subscription } from '../../app/names.queries.js';
 import { type Report, useSend } from './event.queries.js';
 import { canBeSent, groupsOf, type WhyNot, type WhyNotGroup, whyNotOf } from './why-not.js';
 

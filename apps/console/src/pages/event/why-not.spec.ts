@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Subscription } from '../overview/subscriptions.queries.js';
+import type { Subscription } from '../../app/names.queries.js';
 import { groupsOf, whyNotOf } from './why-not.js';
 
 const aSubscription = (id: string, fields: Partial<Subscription> = {}): Subscription => ({

@@ -24,7 +24,7 @@ const MOST_WAITING = 10_000;
 /** The targets that have failed for the longest time, each with its newest failed delivery. */
 export function FailingTargets({ failing }: Pick<Overview, 'failing'>) {
   return (
-    <section className="card" aria-labelledby="failing">
+    <section className="card half" aria-labelledby="failing">
       <header>
         <h2 id="failing">Failing targets</h2>
         <span className="muted note">

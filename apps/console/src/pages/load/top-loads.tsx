@@ -18,7 +18,7 @@ export function TopLoads({
   error: Error | null;
 }) {
   return (
-    <section className="card" aria-labelledby="load">
+    <section className="card half" aria-labelledby="load">
       <header>
         <h2 id="load">Accounts by load</h2>
         <span className="muted note">last hour</span>

@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { Link } from 'wouter';
+import type { Schemas } from '../../app/api.js';
+import type { Subscription } from '../../app/names.queries.js';
 import { useMayChange } from '../../app/session.js';
 import { AnswerCode } from '../../components/answer-code.js';
 import { BUTTONS, Lines, number } from '../../components/lines.js';
@@ -8,23 +9,29 @@ import { Pill } from '../../components/notice.js';
 import { ClockTime, Day, RelativeTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import { type Disabled, useEnable } from '../subscription/enable.queries.js';
-import { useLastFailure } from '../subscription/last-failure.js';
+import { useLastFailure, useLastFailures } from '../subscription/last-failure.js';
 import { SendMatching } from '../deliveries/send-matching.js';
-import { usePause, useTest, waitingQuery } from '../subscription/subscription.queries.js';
+import { usePause, useTest } from '../subscription/subscription.queries.js';
 import { needingAttention, quietText } from '../../states/attention.js';
 import type { Condition } from '../../states/subscription-state.js';
 import { useConditions } from '../../states/use-conditions.js';
-import type { Subscription } from './subscriptions.queries.js';
 
 const EnabledDialog = lazy(() => import('../subscription/enabled-dialog.js'));
 
-const HEADS = ['Subscription', 'Problem', number('Waiting'), 'Next try', 'Disabled on', BUTTONS];
-
-/** Fetches the cause and the number of waiting deliveries for at most this many. */
+/** Looks up older failures for at most this many. */
 const MOST_READ = 25;
 
+const HEADS = ['Subscription', 'Problem', number('Waiting'), 'Next try', 'Disabled on', BUTTONS];
+
 /** The subscriptions that need attention or are paused: one line each, with the next step. */
-export function Attention({ subscriptions }: { subscriptions: readonly Subscription[] }) {
+export function Attention({
+  subscriptions,
+  waiting,
+}: {
+  subscriptions: readonly Subscription[];
+  /** How many deliveries wait, by subscription. */
+  waiting: Readonly<Record<string, number>>;
+}) {
   const [enabled, setEnabled] = useState<Disabled>();
   const enable = useEnable(setEnabled);
   const failing = needingAttention(subscriptions);
@@ -50,18 +57,7 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
           </div>
         )}
       </header>
-      {rows.length > 0 && (
-        <Lines heads={HEADS}>
-          {rows.map((subscription, index) => (
-            <Line
-              key={subscription.id}
-              subscription={subscription}
-              isRead={index < MOST_READ}
-              onEnable={enable.mutate}
-            />
-          ))}
-        </Lines>
-      )}
+      {rows.length > 0 && <Rows rows={rows} waiting={waiting} onEnable={enable.mutate} />}
       {/* Here, because the line goes once the subscription is enabled. */}
       {enabled && (
         <Suspense>
@@ -72,13 +68,45 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
   );
 }
 
+function Rows({
+  rows,
+  waiting,
+  onEnable,
+}: {
+  rows: readonly Subscription[];
+  waiting: Readonly<Record<string, number>>;
+  onEnable: (one: Disabled) => void;
+}) {
+  const failures = useLastFailures();
+  return (
+    <Lines heads={HEADS}>
+      {rows.map((subscription, index) => (
+        <Line
+          key={subscription.id}
+          subscription={subscription}
+          waiting={waiting[subscription.id] ?? 0}
+          failure={
+            failures && (failures.get(subscription.id) ?? (index < MOST_READ ? 'older' : undefined))
+          }
+          onEnable={onEnable}
+        />
+      ))}
+    </Lines>
+  );
+}
+
+/** A delivery that failed; `older`: it is not among the account's newest; undefined while they are read. */
+type Failure = Schemas['Delivery'] | 'older' | undefined;
+
 function Line({
   subscription,
-  isRead,
+  waiting,
+  failure,
   onEnable,
 }: {
   subscription: Subscription;
-  isRead: boolean;
+  waiting: number;
+  failure: Failure;
   onEnable: (one: Disabled) => void;
 }) {
   const { id, name, targetUrl } = subscription;
@@ -97,14 +125,22 @@ function Line({
       </td>
       <td>
         <span title={api}>{word}</span>{' '}
-        {isRead && condition.needsAttention && <LastAnswer webhookId={id} />}{' '}
+        {condition.needsAttention &&
+          failure &&
+          (failure === 'older' ? <OlderAnswer webhookId={id} /> : <Answer of={failure} />)}{' '}
         {since?.at !== undefined && (
           <span title={since.text}>
             {condition.step === 'send again' ? 'last at' : 'since'} <ClockTime at={since.at} />
           </span>
         )}
       </td>
-      <td className="number">{isRead ? <Waiting webhookId={id} /> : '–'}</td>
+      <td className="number">
+        {waiting === 0 ? (
+          '0'
+        ) : (
+          <Link href={`/deliveries?webhookId=${id}`}>{waiting.toLocaleString('en')}</Link>
+        )}
+      </td>
       <td>{next.at === undefined ? next.brief : <RelativeTime at={next.at} />}</td>
       <td>{disables?.at === undefined ? '–' : <Day at={disables.at} />}</td>
       <td className="number">
@@ -169,23 +205,15 @@ function Resume({ id }: { id: string }) {
   );
 }
 
-function LastAnswer({ webhookId }: { webhookId: string }) {
+function OlderAnswer({ webhookId }: { webhookId: string }) {
   const last = useLastFailure(webhookId);
-  return (
-    last && (
-      <Link href={`/deliveries/${last.deliveryId}`} title="The newest delivery that failed">
-        <AnswerCode {...last.attempt} />
-      </Link>
-    )
-  );
+  return last && <Answer of={last} />;
 }
 
-function Waiting({ webhookId }: { webhookId: string }) {
-  const { data } = useQuery(waitingQuery(webhookId));
-  if (!data) return null;
-  return data.deliveries === 0 ? (
-    '0'
-  ) : (
-    <Link href={`/deliveries?webhookId=${webhookId}`}>{data.deliveries.toLocaleString('en')}</Link>
+function Answer({ of: { id, lastAttempt } }: { of: Schemas['Delivery'] }) {
+  return (
+    <Link href={`/deliveries/${id}`} title="The newest delivery that failed">
+      <AnswerCode {...lastAttempt} />
+    </Link>
   );
 }

@@ -24,6 +24,10 @@ const FAILURES: Record<string, string> = {
 
 const succeeded = (outcomes: Outcomes): number => outcomes[SUCCESS] ?? 0;
 
+/** How many attempts failed. */
+export const failedOf = ({ attempts, outcomes }: Pick<History, 'attempts' | 'outcomes'>): number =>
+  attempts - succeeded(outcomes);
+
 /** The number of failed attempts by outcome, the most frequent first. */
 export function failuresOf(outcomes: Outcomes): { outcome: string; text: string; count: number }[] {
   return Object.entries(outcomes)

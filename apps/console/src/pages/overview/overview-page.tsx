@@ -1,7 +1,10 @@
 import './overview.css';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountShown } from '../../app/account.js';
+import type { Schemas } from '../../app/api.js';
 import { Problem } from '../../app/problem.js';
+import { useIsNarrow } from '../../app/media.js';
+import { FRESH_MS, type Subscription, subscriptionsOf } from '../../app/names.queries.js';
 import { useMayChange } from '../../app/session.js';
 import { Page } from '../../components/page.js';
 import { StartedReplays } from '../deliveries/send-matching.js';
@@ -11,7 +14,6 @@ import { missedQuery, MissedSection } from './missed-section.js';
 import { SendTestEvent } from './send-test-event.js';
 import { RangePicker, Statistics, useRange } from './statistics.js';
 import { hasDeliveriesQuery, statisticsQuery } from './statistics.queries.js';
-import { allSubscriptionsQuery, useLiveSubscriptions } from './subscriptions.queries.js';
 import { WaitingNote, waitingQuery } from './waiting-note.js';
 
 /** The state of the account's notifications. Of other accounts, the platform sees the statistics. */
@@ -41,35 +43,50 @@ function AccountStatistics({ accountId }: { accountId: string | undefined }) {
 function OwnOverview() {
   const range = useRange();
   const mayChange = useMayChange();
+  const isNarrow = useIsNarrow();
   const statistics = useQuery(statisticsQuery(range));
-  const hasDeliveries = useQuery(hasDeliveriesQuery);
-  const subscriptions = useQuery(allSubscriptionsQuery);
-  const waiting = useQuery(waitingQuery);
-  const missed = useQuery(missedQuery(range));
-  useLiveSubscriptions();
+  const subscriptions = useQuery({ ...subscriptionsOf(), staleTime: FRESH_MS });
+  // The first screen needs these two requests; what follows is below, so that nothing moves.
+  const isReady = statistics.data !== undefined && subscriptions.data !== undefined;
+  const isInUse = isReady && isUsed(statistics.data, subscriptions.data);
+  const hasDeliveries = useQuery({ ...hasDeliveriesQuery, enabled: isReady && !isInUse });
+  const waiting = useQuery({ ...waitingQuery, enabled: isReady });
+  const missed = useQuery({ ...missedQuery(range), enabled: isReady });
 
   const error = [statistics, hasDeliveries, subscriptions].find((query) => query.error)?.error;
-  // Content that loads later is below, so that nothing moves.
-  const isReady = statistics.data !== undefined && hasDeliveries.data !== undefined;
+  const isKnown = isInUse || hasDeliveries.data !== undefined;
   return (
     <>
       <Problem error={error} />
-      {!isReady && !error && <Skeleton />}
-      {isReady && (
+      {!isKnown && !error && <Skeleton />}
+      {isReady && isKnown && (
         <>
           <StartedReplays />
-          {!hasDeliveries.data && mayChange && <FirstSteps />}
-          <Statistics history={statistics.data} />
-          {subscriptions.data && !waiting.isPending && (
-            <>
-              <Attention subscriptions={subscriptions.data} />
-              <WaitingNote waiting={waiting.data} />
-              {subscriptions.data.length > 0 && <MissedSection missed={missed.data} />}
-            </>
-          )}
+          {!isInUse && !hasDeliveries.data && mayChange && <FirstSteps />}
+          {!isNarrow && <Statistics history={statistics.data} />}
+          <Attention
+            subscriptions={subscriptions.data}
+            waiting={statistics.data.waiting.bySubscription}
+          />
+          {/* On a phone, what needs attention comes first. */}
+          {isNarrow && <Statistics history={statistics.data} />}
+          <WaitingNote waiting={waiting.data} />
+          {subscriptions.data.length > 0 && <MissedSection missed={missed.data} />}
         </>
       )}
     </>
+  );
+}
+
+/** Whether there are deliveries, as far as these say. */
+function isUsed(
+  { attempts, waiting }: Schemas['AccountStatistics'],
+  subscriptions: readonly Subscription[],
+): boolean {
+  return (
+    attempts > 0 ||
+    waiting.deliveries > 0 ||
+    subscriptions.some(({ activity }) => activity?.lastDeliveryAt !== undefined)
   );
 }
 

@@ -38,12 +38,6 @@ export const nameBefore = (range: Range): string => RANGES[range].before;
 export const startOf = (range: Range, now: number): string =>
   new Date(now - RANGES[range].lengthMs).toISOString();
 
-/** The equally long range before it. */
-export function timeBefore(range: Range, since: string): { since: string; until: string } {
-  const start = new Date(Date.parse(since) - RANGES[range].lengthMs);
-  return { since: start.toISOString(), until: since };
-}
-
 /** The API's parameters: buckets that start at full hours or fractions of them, so that they stay the same. */
 export function bucketsOf(range: Range, now: number): { since: string; buckets: number } {
   const { lengthMs, bucketMs } = RANGES[range];

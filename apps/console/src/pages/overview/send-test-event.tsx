@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Zap } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useCommands } from '../../app/commands.js';
-import { allSubscriptionsQuery } from './subscriptions.queries.js';
+import { subscriptionsOf } from '../../app/names.queries.js';
 
 const TestDialog = lazy(() => import('./test-dialog.js'));
 
@@ -10,7 +10,7 @@ const LABEL = 'Send a test event';
 
 /** A button that sends a test to an enabled subscription, and opens its delivery. */
 export function SendTestEvent({ className }: { className?: string }) {
-  const { data = [] } = useQuery(allSubscriptionsQuery);
+  const { data = [] } = useQuery(subscriptionsOf());
   const [isOpen, setIsOpen] = useState(false);
   const choices = data.filter(({ enabled }) => enabled);
   const open = () => setIsOpen(true);

@@ -1,18 +1,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { accountQuery } from '../../app/account.js';
 import { answerOf, api, type Schemas } from '../../app/api.js';
-import { failuresOf } from './outcomes.js';
-import { bucketsOf, type Range, timeBefore } from './ranges.js';
+import { bucketsOf, type Range } from './ranges.js';
 
-export type History = Schemas['AttemptHistory'] & {
-  /** How many attempts failed in the equally long range before. */
-  failedBefore: number;
-};
-
-/** The deliveries that wait. */
-export type Waiting = Schemas['DeliveryStatistics']['waiting'];
-
-const failedOf = ({ outcomes }: Pick<Schemas['AttemptHistory'], 'outcomes'>): number =>
-  failuresOf(outcomes).reduce((sum, { count }) => sum + count, 0);
+/** The attempts of a time range, and the deliveries that wait. */
+export type History = Schemas['AttemptHistory'] & Pick<Schemas['DeliveryStatistics'], 'waiting'>;
 
 /** Workers write their counts with ten seconds' delay. */
 const READ_AGAIN_MS = 15_000;
@@ -25,35 +17,27 @@ export const statisticsQuery = (range: Range, accountId?: string) =>
     queryKey: ['statistics', range, { accountId }],
     refetchInterval: READ_AGAIN_MS,
     placeholderData: keepPreviousData,
-    queryFn: async ({ signal }): Promise<History & { waiting: Waiting }> => {
-      const read = (query: { since: string; until?: string; buckets: number }) => {
-        const of = { ...query, ...(accountId !== undefined && { accountId }) };
-        return answerOf(api.GET('/v1/stats', { params: { query: of }, signal }));
-      };
-      const asked = bucketsOf(range, Date.now());
-      const [history, before] = await Promise.all([
-        read(asked),
-        read({ ...timeBefore(range, asked.since), buckets: 1 }),
-      ]);
-      return { ...history, failedBefore: failedOf(before) };
+    queryFn: ({ signal }) => {
+      const query = { ...bucketsOf(range, Date.now()), ...accountQuery(accountId) };
+      return answerOf(api.GET('/v1/stats', { params: { query }, signal }));
     },
   });
 
-/** The attempts of one subscription in a time range. */
-export const subscriptionStatisticsQuery = (id: string, range: Range) =>
+/**
+ * The attempts of one subscription in a time range. @param customer for operators: of another account
+ */
+export const subscriptionStatisticsQuery = (id: string, range: Range, customer?: string) =>
   queryOptions({
-    queryKey: ['statistics', range, id],
+    queryKey: ['statistics', range, id, { customer }],
     refetchInterval: READ_AGAIN_MS,
     placeholderData: keepPreviousData,
-    queryFn: async ({ signal }): Promise<(History & { waiting: Waiting }) | undefined> => {
-      const read = (query: { since: string; until?: string; buckets: number }) =>
-        answerOf(api.GET('/v1/webhooks/{id}/stats', { params: { path: { id }, query }, signal }));
-      const asked = bucketsOf(range, Date.now());
-      const [{ history, waiting }, { history: before }] = await Promise.all([
-        read(asked),
-        read({ ...timeBefore(range, asked.since), buckets: 1 }),
-      ]);
-      return history && { ...history, waiting, failedBefore: before ? failedOf(before) : 0 };
+    queryFn: async ({ signal }): Promise<History | undefined> => {
+      const query = { ...bucketsOf(range, Date.now()), ...accountQuery(customer) };
+      const params = { path: { id }, query };
+      const { history, waiting } = await answerOf(
+        api.GET('/v1/webhooks/{id}/stats', { params, signal }),
+      );
+      return history && { ...history, waiting };
     },
   });
 

@@ -7,9 +7,9 @@ import type { Series } from '../../components/chart-data.js';
 import { Figure, Figures } from '../../components/figure.js';
 import { durationText } from '../../components/time-text.js';
 import { RelativeTime } from '../../components/time.js';
-import { chartsOf, failuresOf, rateTone, successText } from './outcomes.js';
+import { chartsOf, failedOf, failuresOf, rateTone, successText } from './outcomes.js';
 import { nameBefore, type Range, RANGE_NAMES, rangeOf } from './ranges.js';
-import type { History, Waiting } from './statistics.queries.js';
+import type { History } from './statistics.queries.js';
 
 /** The time range in the address. */
 export function useRange(): Range {
@@ -55,7 +55,7 @@ export function Statistics({
   error,
   tools,
 }: {
-  history: (History & { waiting: Waiting }) | undefined;
+  history: History | undefined;
   error?: Error | null;
   /** In the header of the first chart. */
   tools?: ReactNode;
@@ -68,15 +68,15 @@ export function Statistics({
   );
 }
 
-function Shown({ history, tools }: { history: History & { waiting: Waiting }; tools: ReactNode }) {
-  const { attempts, outcomes, answerMs, buckets, failedBefore, waiting } = history;
+function Shown({ history, tools }: { history: History; tools: ReactNode }) {
+  const { attempts, outcomes, answerMs, buckets, before, waiting } = history;
   const charts = useMemo(() => chartsOf({ buckets }), [buckets]);
   // The last bucket is incomplete.
   const courseOf = ({ values }: Series) => values.slice(0, -1);
   const [succeeded, failed] = charts.outcomes.map(courseOf);
   const [, p95] = charts.answers.map(courseOf);
   const failures = failuresOf(outcomes);
-  const failedCount = failures.reduce((sum, { count }) => sum + count, 0);
+  const failedCount = failedOf({ attempts, outcomes });
   return (
     <>
       <Figures>
@@ -103,7 +103,7 @@ function Shown({ history, tools }: { history: History & { waiting: Waiting }; to
           name="Failed attempts"
           colour="bad"
           course={failed}
-          note={<Change count={failedCount} before={failedBefore} />}
+          note={<Change count={failedCount} before={failedOf(before)} />}
         >
           {countText(failedCount)}
         </Figure>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { useCustomer } from '../../app/account.js';
 import { RangePicker, Statistics, useRange } from './statistics.js';
 import { subscriptionStatisticsQuery } from './statistics.queries.js';
 
@@ -11,7 +12,8 @@ export function SubscriptionStatistics({
   webhookId: string;
   children: ReactNode;
 }) {
-  const { data, error, isPending } = useQuery(subscriptionStatisticsQuery(webhookId, useRange()));
+  const statistics = subscriptionStatisticsQuery(webhookId, useRange(), useCustomer());
+  const { data, error, isPending } = useQuery(statistics);
   return (
     <>
       <Statistics history={data} error={error} tools={<RangePicker isSmall />} />

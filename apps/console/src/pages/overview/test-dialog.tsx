@@ -5,7 +5,7 @@ import { answerOf, api } from '../../app/api.js';
 import { FormDialog } from '../../app/form-dialog.js';
 import { Field } from '../../components/field.js';
 import { hasDeliveriesQuery } from './statistics.queries.js';
-import type { Subscription } from './subscriptions.queries.js';
+import type { Subscription } from '../../app/names.queries.js';
 
 /** Sends a test to one of the subscriptions, and opens its delivery. */
 export default function TestDialog({

@@ -53,8 +53,8 @@ function LastFailure({ webhookId }: { webhookId: string }) {
     data && (
       <span>
         Last failure{' '}
-        <Link href={`/deliveries/${data.deliveryId}`}>
-          <AnswerCode {...data.attempt} />
+        <Link href={`/deliveries/${data.id}`}>
+          <AnswerCode {...data.lastAttempt} />
         </Link>
       </span>
     )

@@ -79,6 +79,7 @@ export function SubscriptionFields({
           isWrong={isWrong('filter')}
         >
           <FilterField
+            event={preview ? values.event : undefined}
             value={values.filter}
             faults={faults}
             onChange={(filter) => onChange({ filter })}

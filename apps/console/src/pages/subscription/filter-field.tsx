@@ -15,14 +15,18 @@ import {
   valueOf,
   wrongInput,
 } from './filter-rows.js';
+import { useMembers } from './members.queries.js';
 
 /** The conditions of a filter, one row each. */
 export function FilterField({
+  event,
   value,
   faults,
   onChange,
   children,
 }: {
+  /** Whose members are suggested; absent if nothing can be changed. */
+  event: string | undefined;
   /** See {@link rowsOf}. */
   value: string;
   faults: Faults;
@@ -34,6 +38,7 @@ export function FilterField({
   const [added, setAdded] = useState<number>();
   const addButton = useRef<HTMLButtonElement>(null);
   const rows = rowsOf(value);
+  const members = useMembers(rows.length > 0 ? event : undefined);
   const fault = faultAt(faults, 'filter');
   const found = faultOfRows(rows);
   // Only if it was reported, and is still there.
@@ -60,6 +65,11 @@ export function FilterField({
         <code>caller.country</code>. A missing member or another type never matches. Numbers, true,
         false and null are not text, unless they are in quotes.
       </p>
+      <datalist id={`${id}-members`}>
+        {members.map((path) => (
+          <option key={path} value={path} />
+        ))}
+      </datalist>
       {rows.length > 0 && (
         <ul className="rows">
           {rows.map((row, index) => (
@@ -69,6 +79,7 @@ export function FilterField({
                 number={index + 1}
                 wrong={own?.rows.includes(row) ? own.input : wrongInput(row, faults)}
                 isNew={index === added}
+                members={`${id}-members`}
                 onChange={(next) => change(index, next)}
                 onRemove={() => remove(index)}
               />
@@ -104,6 +115,7 @@ function Row({
   number,
   wrong,
   isNew,
+  members,
   onChange,
   onRemove,
 }: {
@@ -112,6 +124,8 @@ function Row({
   /** The input that has a fault. */
   wrong: keyof FilterRow | undefined;
   isNew: boolean;
+  /** The id of the suggestions. */
+  members: string;
   onChange: (row: FilterRow) => void;
   onRemove: () => void;
 }) {
@@ -128,6 +142,7 @@ function Row({
         aria-label={`Member ${number}`}
         aria-invalid={wrong === 'path' || undefined}
         placeholder="member"
+        list={members}
         autoComplete="off"
         spellCheck={false}
         autoFocus={isNew}

@@ -5,55 +5,54 @@ import { answerOf, api, faultsOf, type Schemas, sentenceOf } from '../../app/api
 import { faultAt } from '../../app/faults.js';
 import { ClockTime } from '../../components/time.js';
 import { previewOf, rowsOf } from './filter-rows.js';
-import type { Subscription } from './subscription.queries.js';
 import { FORM_LABELS, type SubscriptionValues } from './values.js';
 
 /** Typing goes on if the next key comes within this time. */
 const SETTLED_MS = 400;
 const SHOWN = 5;
 
-/** What a filter would match of the subscription's latest events. @param filter its JSON text */
-const previewQuery = (webhookId: string, filter: string) =>
+/** What a subscription is for. */
+interface Wanted {
+  event: Schemas['EventKind'];
+  resource: string;
+  applicationId: string | undefined;
+}
+
+/** What a subscription would get. @param filter JSON text */
+const previewQuery = ({ event, resource, applicationId }: Wanted, filter: string) =>
   queryOptions({
-    queryKey: ['webhook', webhookId, 'filter', filter],
+    queryKey: ['filter', event, resource, applicationId, filter],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => {
-      const params = { path: { id: webhookId } };
+      const wanted = { event, resource, ...(applicationId !== undefined && { applicationId }) };
       // As text, so that numbers keep all their digits.
-      const bodySerializer = () => `{"filter":${filter}}`;
-      const body = { filter: {} };
-      return answerOf(
-        api.POST('/v1/webhooks/{id}/filter/preview', { params, body, bodySerializer, signal }),
-      );
+      const bodySerializer = () => `${JSON.stringify(wanted).slice(0, -1)},"filter":${filter}}`;
+      const body = { ...wanted, filter: {} };
+      return answerOf(api.POST('/v1/webhooks/filter/preview', { body, bodySerializer, signal }));
     },
   });
 
-/** Tries a filter on the latest events as it is typed. */
+/** Tries the filter of a form on the latest events as it is typed. */
 export function FilterPreview({
-  subscription: { id, event, resource },
+  applicationId,
   values,
 }: {
-  /** As it is stored. */
-  subscription: Subscription;
-  /** The form's values. */
+  applicationId: string | undefined;
   values: SubscriptionValues;
 }) {
   const filter = useSettled(previewOf(rowsOf(values.filter)));
-  const isOfSaved = values.event === event && values.resource === resource;
+  const event = values.event as Schemas['EventKind'];
   return (
     <div role="status" className="preview">
-      {filter !== undefined && (
-        <>
-          <Tried webhookId={id} filter={filter} />
-          {!isOfSaved && <p className="hint">Counted by the saved event and resources.</p>}
-        </>
+      {filter !== undefined && values.resource !== '' && (
+        <Tried wanted={{ event, resource: values.resource, applicationId }} filter={filter} />
       )}
     </div>
   );
 }
 
-function Tried({ webhookId, filter }: { webhookId: string; filter: string }) {
-  const { data, error } = useQuery(previewQuery(webhookId, filter));
+function Tried({ wanted, filter }: { wanted: Parameters<typeof previewQuery>[0]; filter: string }) {
+  const { data, error } = useQuery(previewQuery(wanted, filter));
   if (error) {
     return (
       <p className="problem">

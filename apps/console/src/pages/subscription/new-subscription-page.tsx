@@ -1,19 +1,19 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { idOf } from '#libs/client';
 import { type SubmitEvent, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
-import { faultsOf, otherProblem } from '../../app/api.js';
+import { faultsOf, otherProblem, type Schemas } from '../../app/api.js';
 import { useEditing } from '../../app/editing.js';
 import { useFaultFocus } from '../../app/fault-focus.js';
+import { applicationsOf, subscriptionsOf } from '../../app/names.queries.js';
 import { Field } from '../../components/field.js';
 import { FormFoot } from '../../components/form.js';
 import { Page } from '../../components/page.js';
-import { applicationsQuery } from '../applications/applications.queries.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { fullText, isFull, roomText } from '../subscriptions/limits.js';
-import { subscriptionsAt } from '../subscriptions/subscriptions.queries.js';
 import { SubscriptionFields } from './fields.js';
+import { FilterPreview } from './filter-preview.js';
 import { useCreateSubscription } from './form.queries.js';
 import { faultsIn, FORM_LABELS, NEW_SUBSCRIPTION, type SubscriptionValues } from './values.js';
 
@@ -22,7 +22,12 @@ import { faultsIn, FORM_LABELS, NEW_SUBSCRIPTION, type SubscriptionValues } from
  */
 export default function NewSubscriptionPage() {
   const [search, setSearch] = useSearchParams();
-  const applicationId = search.get('applicationId') ?? '';
+  const { data: all } = useQuery(subscriptionsOf());
+  const { data: applications = [] } = useQuery(applicationsOf());
+  const countOf = (id: string) =>
+    (all ?? []).filter((one) => (one.applicationId ?? '') === id).length;
+  const roomy = ['', ...applications.map(({ id }) => id)].find((id) => !isFull(countOf(id)));
+  const applicationId = search.get('applicationId') ?? roomy ?? '';
   const event = search.get('event') ?? '';
   const form = useEditing<SubscriptionValues>({
     values: { ...NEW_SUBSCRIPTION, ...(Object.hasOwn(EVENT_KINDS, event) && { event }) },
@@ -30,9 +35,9 @@ export default function NewSubscriptionPage() {
   });
   const [, navigate] = useLocation();
   const create = useCreateSubscription();
-  const { data: present } = useQuery(subscriptionsAt(applicationId));
   const [own, setOwn] = useState<Record<string, string>>({});
-  const hasNoRoom = present !== undefined && isFull(present.length);
+  const present = countOf(applicationId);
+  const hasNoRoom = isFull(present);
 
   const element = useFaultFocus(create.error, own);
 
@@ -54,7 +59,7 @@ export default function NewSubscriptionPage() {
   }
 
   function choose(id: string): void {
-    setSearch(id === '' ? {} : { applicationId: id }, { replace: true });
+    setSearch({ applicationId: id }, { replace: true });
   }
 
   function discard(): void {
@@ -78,14 +83,13 @@ export default function NewSubscriptionPage() {
           faults={{ ...faultsOf(create.error, FORM_LABELS), ...own }}
           onChange={form.change}
           preview={
-            <p className="hint">
-              You can try the filter on past events after you have created the subscription.
-            </p>
+            <FilterPreview applicationId={applicationId || undefined} values={form.values} />
           }
           application={
             <Level
               applicationId={applicationId}
-              hint={hasNoRoom ? undefined : present ? roomText(present.length) : '…'}
+              applications={applications}
+              hint={hasNoRoom ? undefined : all ? roomText(present) : '…'}
               error={hasNoRoom ? fullText(applicationId) : undefined}
               onChange={choose}
             />
@@ -106,20 +110,20 @@ export default function NewSubscriptionPage() {
   );
 }
 
-/** The source of its events. For applications beyond the list, use their own pages. */
+/** The source of its events. */
 function Level({
   applicationId,
+  applications,
   hint,
   error,
   onChange,
 }: {
   applicationId: string;
+  applications: readonly Schemas['Application'][];
   hint: string | undefined;
   error: string | undefined;
   onChange: (applicationId: string) => void;
 }) {
-  const { data } = useInfiniteQuery(applicationsQuery());
-  const applications = data?.pages.flatMap(({ rows }) => rows) ?? [];
   const isListed = applicationId === '' || applications.some(({ id }) => id === applicationId);
   return (
     <Field label="Application" hint={hint} error={error}>

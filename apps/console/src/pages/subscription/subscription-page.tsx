@@ -125,7 +125,7 @@ function ShownPage({ shown }: { shown: Shown }) {
           <span>{webhook.accounts === undefined ? 'whole account' : 'all accounts'}</span>
         ) : (
           <Link href={inAccount(`/applications/${applicationId}`)}>
-            <ApplicationName id={applicationId} customer={customer} />
+            <ApplicationName id={applicationId} />
           </Link>
         )}
         <span className="on-wide">
@@ -157,11 +157,8 @@ function ShownPage({ shown }: { shown: Shown }) {
         <ReadOnly>
           <SubscriptionFields values={values} />
         </ReadOnly>
-      ) : isOwn ? (
-        <Part tab={tab} shown={shown} />
       ) : (
-        // The API shows statistics to the owner alone.
-        <LatestDeliveries webhookId={id} />
+        <Part tab={tab} shown={shown} />
       )}
     </Page>
   );
@@ -189,7 +186,9 @@ function Part({ tab, shown }: { tab: TabName; shown: Shown }) {
           {(fields) => (
             <SubscriptionFields
               {...fields}
-              preview={<FilterPreview subscription={webhook} values={fields.values} />}
+              preview={
+                <FilterPreview applicationId={webhook.applicationId} values={fields.values} />
+              }
             />
           )}
         </SettingsSection>

@@ -69,37 +69,6 @@ export const lastRetryQuery = (id: string) =>
     queryFn: async ({ signal }) => (await nextTries(id, 'pending', signal)).at(-1) ?? null,
   });
 
-/** The newest delivery whose last attempt failed, with that attempt; null if there is none. */
-export const lastFailureQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['webhook', id, 'last failure'],
-    queryFn: async ({ signal }) => {
-      const query = { webhookId: id, status: 'failed' };
-      const { rows } = await firstRows(1, (page) =>
-        api.GET('/v1/deliveries', { params: { query: { ...query, ...page } }, signal }),
-      );
-      const [newest] = rows;
-      if (!newest) return null;
-      const params = { path: { id: newest.id } };
-      const { attemptLog } = await answerOf(api.GET('/v1/deliveries/{id}', { params, signal }));
-      const attempt = attemptLog.at(-1);
-      return attempt ? { deliveryId: newest.id, attempt } : null;
-    },
-  });
-
-/** How many deliveries of a subscription wait. */
-export const waitingQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['webhook', id, 'waiting'],
-    refetchInterval: WAITING_AGAIN_MS,
-    queryFn: async ({ signal }) => {
-      const params = { path: { id } };
-      return (await answerOf(api.GET('/v1/webhooks/{id}/stats', { params, signal }))).waiting;
-    },
-  });
-
-const WAITING_AGAIN_MS = 15_000;
-
 const DAY_MS = 24 * 3_600_000;
 
 /** When keys of this subscription were replaced within the last day, newest first. */

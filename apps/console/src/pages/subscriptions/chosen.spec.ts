@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { conditionsOf } from '../../states/subscription-state.js';
 import { matching, rateOf, sorted, STATES, type Wanted } from './chosen.js';
-import type { Subscription } from './subscriptions.queries.js';
+import type { Subscription } from '../../app/names.queries.js';
 
 const aSubscription = (fields: Partial<Subscription>): Subscription => ({
   ...{ href: '', id: '1', accountId: 1, event: 'cdrCreated', resource: 'all', enabled: true },

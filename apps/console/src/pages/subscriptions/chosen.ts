@@ -1,6 +1,7 @@
+import { inNaturalOrder } from '../../components/natural-order.js';
 import { successText } from '../overview/outcomes.js';
 import { conditionsOf } from '../../states/subscription-state.js';
-import type { Subscription } from './subscriptions.queries.js';
+import type { Subscription } from '../../app/names.queries.js';
 
 /** The words for the state of a subscription in lists, worst first. */
 export const STATES = [
@@ -83,12 +84,12 @@ export function sorted(subscriptions: readonly Subscription[], order: string): S
       (a, b) =>
         Number(a.value === undefined) - Number(b.value === undefined) ||
         sign * compare(a.value, b.value) ||
-        a.name.localeCompare(b.name),
+        inNaturalOrder(a.name, b.name),
     )
     .map(({ one }) => one);
 }
 
 function compare(one: string | number | undefined, other: string | number | undefined): number {
   if (typeof one === 'number' && typeof other === 'number') return one - other;
-  return String(one).localeCompare(String(other));
+  return inNaturalOrder(String(one), String(other));
 }

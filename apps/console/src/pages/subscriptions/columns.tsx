@@ -1,4 +1,3 @@
-import { useCustomer } from '../../app/account.js';
 import { NameOfApplication } from '../../app/names.js';
 import { Pill } from '../../components/notice.js';
 import type { Column } from '../../components/table.js';
@@ -7,7 +6,7 @@ import { UrlText, withoutHttps } from '../../components/url-text.js';
 import { useConditions } from '../../states/use-conditions.js';
 import { rateTone } from '../overview/outcomes.js';
 import { rateOf } from './chosen.js';
-import type { Subscription } from './subscriptions.queries.js';
+import type { Subscription } from '../../app/names.queries.js';
 
 const NAME: Column<Subscription> = {
   name: 'Subscription',
@@ -49,7 +48,7 @@ const APPLICATION: Column<Subscription> = {
       <span className="line muted">whole account</span>
     ) : (
       <bdi className="line">
-        <Application id={applicationId} />
+        <NameOfApplication id={applicationId} />
       </bdi>
     ),
 };
@@ -96,10 +95,6 @@ export const COLUMNS = {
     { ...SUCCESS, name: 'Success', width: '68px' },
   ],
 } as const satisfies Record<string, readonly Column<Subscription>[]>;
-
-function Application({ id }: { id: string }) {
-  return <NameOfApplication id={id} customer={useCustomer()} />;
-}
 
 /** The most important condition of a subscription, in a word. */
 function StatePill({ subscription }: { subscription: Subscription }) {

@@ -4,7 +4,7 @@ import { useSorting } from '../../components/sorting.js';
 import { Table } from '../../components/table.js';
 import { sorted } from './chosen.js';
 import { COLUMNS } from './columns.js';
-import type { Subscription } from './subscriptions.queries.js';
+import type { Subscription } from '../../app/names.queries.js';
 
 /** Subscriptions, in the order of the address; by default, the worst state first. */
 export function SubscriptionTable({

@@ -5,16 +5,16 @@ import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { SkeletonRows } from '../../components/skeleton.js';
 import { isFull, roomText } from './limits.js';
-import { useLiveSubscriptions } from './live-subscriptions.js';
 import { SubscriptionTable } from './subscription-table.js';
-import { subscriptionsAt } from './subscriptions.queries.js';
+import { subscriptionsAt, withActivity } from './subscriptions.queries.js';
 
 /** The subscriptions of an application, and how many more it may have. */
 export function SubscriptionsOf({ applicationId }: { applicationId: string }) {
   const customer = useCustomer();
   const mayChange = useMayChangeShown();
-  const { data, error, isPending } = useQuery(subscriptionsAt(applicationId, customer));
-  useLiveSubscriptions();
+  const { data, error, isPending } = useQuery(
+    withActivity(subscriptionsAt(applicationId, customer), customer),
+  );
   const isRoom = data && !isFull(data.length) && mayChange;
   return (
     <section aria-label="Subscriptions">

@@ -3,6 +3,7 @@ import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
 import { useCustomer, useMayChangeShown } from '../../app/account.js';
 import { useApplicationFilter } from '../../app/names.js';
+import { type Subscription, subscriptionsOf } from '../../app/names.queries.js';
 import { Problem } from '../../app/problem.js';
 import { Refresh } from '../../app/refresh.js';
 import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
@@ -12,9 +13,8 @@ import { SkeletonRows } from '../../components/skeleton.js';
 import { matching, STATES, WHOLE_ACCOUNT } from './chosen.js';
 import { EVENT_KINDS, RESOURCES } from './event-kinds.js';
 import { roomText } from './limits.js';
-import { useLiveSubscriptions } from './live-subscriptions.js';
 import { SubscriptionTable } from './subscription-table.js';
-import { MOST_SHOWN, type Subscription, subscriptionsQuery } from './subscriptions.queries.js';
+import { withActivity } from './subscriptions.queries.js';
 
 const FILTERS: readonly Filter[] = [
   { name: 'text', label: 'Name or target', kind: 'text', isInstant: true },
@@ -28,9 +28,8 @@ export default function SubscriptionsPage() {
   const filters = useFilters();
   const customer = useCustomer();
   const mayChange = useMayChangeShown();
-  const { choices = [], names, ...ofApplication } = useApplicationFilter(customer);
-  const list = useQuery(subscriptionsQuery(customer));
-  useLiveSubscriptions();
+  const { choices = [], names, ...ofApplication } = useApplicationFilter();
+  const list = useQuery(withActivity(subscriptionsOf(customer), customer));
   const all = list.data;
   const rows = all && matching(all, filters);
   return (
@@ -69,9 +68,6 @@ export default function SubscriptionsPage() {
 /** How many are shown, and how many more there may be. */
 function countText(shown: number, all: readonly Subscription[]): string {
   const count = all.length;
-  if (count >= MOST_SHOWN) {
-    return `${shown} of the first ${MOST_SHOWN.toLocaleString('en')} subscriptions.`;
-  }
   const ofAccount = all.filter(({ applicationId }) => applicationId === undefined).length;
   const part = shown === count ? '' : `${shown} of ${count} subscriptions. `;
   return `${part}For the whole account: ${roomText(ofAccount)}`;
