@@ -75,6 +75,7 @@ describe("an account's attempts", () => {
     >();
     expect(history).toMatchObject({ attempts: 2, outcomes: { '2xx': 1, '5xx': 1 } });
     expect(history!.buckets).toHaveLength(2);
+    expect(history!.before).toMatchObject({ attempts: 0, until: history!.since });
   });
 
   it('are shown in the list of subscriptions if it asks for activity', async () => {
@@ -93,6 +94,15 @@ describe("an account's attempts", () => {
     expect(await historyOf(platform)).toMatchObject({ attempts: 0 });
     expect(await historyOf(stranger, ofOwner)).toMatchObject({ attempts: 0, outcomes: {} });
     expect(await historyOf(client, ofOwner)).toMatchObject({ attempts: 2 });
+    expect((await platform.get(`${webhook}/stats${ofOwner}`)).json()).toMatchObject({
+      attempts: 2,
+    });
+    for (const [as, query] of [
+      [platform, ''],
+      [stranger, ofOwner],
+    ] as const) {
+      expect((await as.get(`${webhook}/stats${query}`)).status).toBe(404);
+    }
   });
 
   it('are refused for a range that is too long, or ends before it begins', async () => {
