@@ -1,7 +1,7 @@
 import { type DynamicModule, Injectable, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ApplicationsModule, ApplicationsService } from '#libs/applications';
-import { AccountClosings, IdentityModule, UsersService } from '#libs/identity';
+import { AccountClosings, IdentityModule, UserImporter, UsersService } from '#libs/identity';
 import { actAs, Transactions } from '#libs/kernel';
 import { type Config, connectOnce, readConfigOf, RuntimeModule } from '#libs/runtime';
 
@@ -39,7 +39,7 @@ class ClosingModule {}
 @Injectable()
 class Imports {
   constructor(
-    readonly users: UsersService,
+    readonly users: UserImporter,
     readonly applications: ApplicationsService,
     readonly transactions: Transactions,
   ) {}

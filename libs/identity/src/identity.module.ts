@@ -11,6 +11,7 @@ import { OperatorReads } from './domain/operator-reads.js';
 import { PasswordHasher } from './domain/password-check.js';
 import { Sessions } from './domain/sessions.service.js';
 import { UsersRepository } from './domain/user.js';
+import { UserImporter } from './domain/user-importer.js';
 import { UsersService } from './domain/users.service.js';
 import { Argon2PasswordHasher } from './infrastructure/argon2-password-hasher.js';
 import {
@@ -35,6 +36,7 @@ import {
     AccountClosings,
     EnvironmentsService,
     OperatorReads,
+    UserImporter,
     UsersService,
     { provide: AuditLog, useClass: PostgresAuditLog },
     { provide: AuditTrail, useClass: PostgresAuditTrail },
@@ -56,6 +58,7 @@ import {
     OperatorReads,
     PasswordHasher,
     Sessions,
+    UserImporter,
     UsersService,
   ],
 })

@@ -26,7 +26,7 @@ async function run(file: string, options: OutputOptions): Promise<void> {
   const { withImports } = await import('../services.js');
   const imported = await withImports(async ({ users, applications, transactions }) => {
     if (!hasParts(content)) return { applications: await applications.import(content) };
-    const importUsers = await located('/users', () => users.prepareImport(content.users ?? []));
+    const importUsers = await located('/users', () => users.prepare(content.users ?? []));
     const importApplications = () => applications.import(content.applications ?? []);
     return transactions.run(async () => ({
       users: await located('/users', importUsers),

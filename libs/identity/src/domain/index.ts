@@ -11,4 +11,5 @@ export { EnvironmentIdTakenError, UsernameTakenError } from './identity-errors.j
 export type { Principal } from './logins.js';
 export { OperatorReads } from './operator-reads.js';
 export { type Status, User } from './user.js';
+export { UserImporter } from './user-importer.js';
 export { UsersService } from './users.service.js';

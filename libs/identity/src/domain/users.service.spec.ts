@@ -1,11 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  BusyError,
-  FairSemaphore,
-  ForbiddenError,
-  NotFoundError,
-  ValidationError,
-} from '#libs/kernel';
+import { ForbiddenError, NotFoundError, ValidationError } from '#libs/kernel';
 import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
 import { AccountClosings } from './account-closings.js';
 import { FakeCredentialsRepository, FakeUsersRepository } from './repositories.fake.js';
@@ -22,18 +16,6 @@ import type { Role } from './access.js';
 import type { User } from './user.js';
 import { FakeSessions } from './sessions.fake.js';
 import { UsersService } from './users.service.js';
-
-/** Computes one hash at a time and refuses when more than a hundred wait, as the real one does. */
-class BusyPasswordHasher extends FakePasswordHasher {
-  private readonly semaphore = new FairSemaphore(
-    { atOnce: 1, waitingOfOne: 100 },
-    () => new BusyError('busy'),
-  );
-
-  override hash(password: string, salt: Buffer): Promise<Buffer> {
-    return this.semaphore.run(() => super.hash(password, salt));
-  }
-}
 
 let repository: FakeUsersRepository;
 let credentials: FakeCredentialsRepository;
@@ -293,32 +275,6 @@ describe('an operator', () => {
     await users.setStatus(platform.id, 'locked', PLATFORM);
   });
 });
-
-it('imports more users at once than the password hasher lets wait', async () => {
-  const hasher = new BusyPasswordHasher();
-  users = serviceWith(hasher);
-  const records = Array.from({ length: 150 }, (_, index) => ({
-    id: index + 1,
-    username: `customer-${String(index)}`,
-    password: `password-${String(index)}`,
-  }));
-  const importUsers = await users.prepareImport(records);
-  expect(await importUsers()).toBe(150);
-  expect(credentials.all).toHaveLength(150);
-  const last = repository.all.at(-1)!;
-  expect(credentials.all.at(-1)).toMatchObject({
-    userId: '150',
-    hash: fakeHash('password-149', last.salt),
-  });
-});
-
-it.each(['x'.repeat(201), '🔑'.repeat(201), 'x'.repeat(8) + '\ud800', 'xxxxxxxx\0'])(
-  'imports no user with the password %j, with which nobody could log in',
-  async (password) => {
-    const records = [{ id: 1, username: 'customer', password }];
-    await expect(users.prepareImport(records)).rejects.toThrow(ValidationError);
-  },
-);
 
 describe('a closed account', () => {
   it('has no credentials and ends everywhere, once, which is recorded', async () => {

@@ -3,14 +3,11 @@ import { Injectable } from '@nestjs/common';
 import {
   type AuditEntry,
   AuditTrail,
-  type FieldFault,
   ForbiddenError,
   isNumericId,
   NotFoundError,
   type Page,
-  recordFault,
   Transactions,
-  ValidationError,
 } from '#libs/kernel';
 import { type CredentialScope, isOperator, type Role } from './access.js';
 import { AccountClosings, type AccountRemains } from './account-closings.js';
@@ -41,12 +38,6 @@ import {
 import { PasswordHasher } from './password-check.js';
 import type { ActingUser } from './logins.js';
 import { Sessions } from './sessions.service.js';
-import { type ImportedUser, readUsers } from './user-import.js';
-
-interface PreparedUser extends Omit<ImportedUser, 'password'> {
-  salt: Buffer;
-  hash: Buffer | undefined;
-}
 
 /** A credential to add. Without a password, one is generated; without a time, it never expires. */
 export interface CredentialRequest {
@@ -101,55 +92,6 @@ export class UsersService {
       return stored;
     });
     return { user, ...password.generated };
-  }
-
-  /**
-   * Prepares to import users that were created elsewhere. Hashing their passwords takes too long for a
-   * transaction.
-   * @returns imports all of them or none, and returns their number
-   * @throws ValidationError whose faults contain a JSON Pointer, such as `/3/username`; so does the import
-   */
-  async prepareImport(file: unknown): Promise<() => Promise<number>> {
-    const { records: users, faults } = readUsers(file);
-    if (faults.length > 0) throw new ValidationError(faults);
-    const prepared: PreparedUser[] = [];
-    // One after the other, because the hasher refuses too many at once.
-    for (const { password, ...user } of users) {
-      const salt = randomBytes(SALT_BYTES);
-      const hash = password === undefined ? undefined : await this.hasher.hash(password, salt);
-      prepared.push({ ...user, salt, hash });
-    }
-    return () => this.import(prepared);
-  }
-
-  private async import(prepared: readonly PreparedUser[]): Promise<number> {
-    await this.transactions.run(async () => {
-      const taken = await this.takenAmong(prepared);
-      if (taken.length > 0) throw new ValidationError(taken);
-      for (const { hash, ...user } of prepared) {
-        await this.users.insert(user);
-        if (hash) await this.credentials.insert(firstCredential(user.id, hash));
-      }
-      await this.users.raiseIds();
-      await this.audit.record(
-        ...prepared.map(({ id }) => ({
-          action: 'user.import' as const,
-          resourceId: id,
-          accountId: id,
-        })),
-      );
-    });
-    return prepared.length;
-  }
-
-  private async takenAmong(users: readonly PreparedUser[]): Promise<FieldFault[]> {
-    const faults: FieldFault[] = [];
-    for (const [index, { id, username }] of users.entries()) {
-      const isTaken = (name: string) => recordFault(index, name, 'conflict', 'is taken');
-      if (await this.users.findById(id)) faults.push(isTaken('id'));
-      if (await this.users.findByUsername(username)) faults.push(isTaken('username'));
-    }
-    return faults;
   }
 
   findByUsername(username: string): Promise<User | undefined> {
