@@ -295,6 +295,13 @@ describe('the list of deliveries', () => {
     // The next ones open in its place, and Escape closes it.
     await page.keyboard.press('j');
     await expect.poll(() => page.locator(':focus').getAttribute('data-index')).toBe('41');
+    // Of all checkboxes in rows, only this row's is a stop.
+    const labels = [/^Select delivery/, /^Select all shown/];
+    for (const label of labels) {
+      await page.keyboard.press('Shift+Tab');
+      expect(await page.locator(':focus').getAttribute('aria-label')).toMatch(label);
+    }
+    for (let n = 0; n < labels.length; n += 1) await page.keyboard.press('Tab');
     await page.keyboard.press('Escape');
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });

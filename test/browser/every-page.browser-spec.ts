@@ -53,7 +53,7 @@ const PAGES: Pages = [
   [
     'a subscription',
     () => `subscriptions/${delivery.webhookId}`,
-    'Every attempt since the last success has failed',
+    'Every recent attempt has failed',
     openMenu,
   ],
   [

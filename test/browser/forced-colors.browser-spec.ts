@@ -68,5 +68,19 @@ it('forced colours tell what is chosen and ticked', async () => {
     const legend = await looks(page, `[data-kind=${kind}] .legend li`, '::before');
     expect([kind, new Set(legend).size]).toEqual([kind, legend.length]);
   }
+  // Gaps between dashes would be filled.
+  for (const line of await looks(page, '[data-kind=lines] .legend li', '::before'))
+    expect(line).toContain('rgba(0, 0, 0, 0)');
   expect(await accessibilityFaultsOf(page)).toEqual([]);
+
+  const { id } = await installation.delivery(customer, 'succeeded');
+  await page.goto(`${installation.api.url}/console/deliveries/${id}`);
+  const attempt = '.attempts button[aria-pressed=true]';
+  await page.locator(`${attempt} .code`).waitFor();
+  const colours = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('${attempt}, ${attempt} :not(.hidden)')].map((one) => getComputedStyle(one).color)`,
+  );
+  expect(new Set(colours).size).toBe(1);
+  const [code] = await looks(page, `${attempt} .code`);
+  expect(code).toContain('rgba(0, 0, 0, 0)');
 });

@@ -71,7 +71,7 @@ it('enables a subscription that the service disabled, and sends its notification
   await dialog.getByRole('button', { name: 'Send' }).click();
   await dialog.getByText('1 of 1 started').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
-  await row.getByText('losing').waitFor();
+  await row.getByText('1 lost').waitFor();
   const shown = await customer.client.get(`/v1/webhooks/${webhook}`);
   expect(shown.json()).toMatchObject({ enabled: true });
   // This includes the notification that was answered with 410.
@@ -97,7 +97,7 @@ it('shows what loses notifications in red everywhere, although its last attempt 
   const row = page
     .getByRole('region', { name: 'Needs attention' })
     .getByRole('row', { name: /Half/ });
-  await row.getByTitle('health.lost: 1').waitFor();
+  await row.getByTitle('health.lost: 1').getByText('1 lost').waitFor();
   expect(await row.locator('.dot').getAttribute('class')).toBe('dot bad');
   await expect.poll(() => page.locator('.side .count').allInnerTexts()).toEqual(['1']);
   await page.getByRole('link', { name: 'Subscriptions' }).click();

@@ -265,7 +265,7 @@ describe('the health of a subscription', () => {
     );
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     const health = page.getByRole('region', { name: 'Health' });
-    await health.getByText('Every attempt since the last success has failed').waitFor();
+    await health.getByText('Every recent attempt has failed').waitFor();
     await installation.report(customer);
     await health.getByText('notifications wait until it works again').waitFor();
     await health.getByText(/Next try in \d+ seconds, at/).waitFor();

@@ -183,11 +183,13 @@ export function Table<Row>({
                   top: index * rowHeight,
                 }}
                 onClick={(event) => onClick(event, row)}
+                onFocus={() => setActive(index)}
               >
                 {selection && (
                   <span role="cell">
                     <input
                       type="checkbox"
+                      tabIndex={index === active ? 0 : -1}
                       aria-label={selection.labelOf(row)}
                       checked={isSelected}
                       disabled={!isSelected && !selection.allows(row)}
@@ -209,7 +211,6 @@ export function Table<Row>({
                         href={hrefOf(row)}
                         data-index={index}
                         tabIndex={index === active ? 0 : -1}
-                        onFocus={() => setActive(index)}
                       >
                         {cell(row)}
                       </Link>

@@ -59,7 +59,7 @@ describe('the sentences of a subscription', () => {
       of: on({ state: 'failing', since: SINCE }),
       held: LATER,
       is: 'bad failing',
-      why: 'Every attempt since the last success has failed.',
+      why: 'Every recent attempt has failed.',
       next: 'Each notification is retried on its schedule.',
       step: 'test',
     },

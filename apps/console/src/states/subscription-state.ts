@@ -130,7 +130,7 @@ function failing(health: Health): Condition {
   return {
     ...FAILING,
     api: 'health.state: failing',
-    reason: 'Every attempt since the last success has failed.',
+    reason: 'Every recent attempt has failed.',
     ...firstFailure(health),
     next: RETRIED,
   };

@@ -124,7 +124,13 @@ function Line({
         {name !== undefined && <bdi className="url">{targetUrl}</bdi>}
       </td>
       <td>
-        <span title={api}>{word}</span>{' '}
+        <span title={api}>
+          {condition.step === 'send again' ? (
+            <>{subscription.health?.lost?.toLocaleString('en')} lost</>
+          ) : (
+            word
+          )}
+        </span>{' '}
         {condition.needsAttention &&
           failure &&
           (failure === 'older' ? <OlderAnswer webhookId={id} /> : <Answer of={failure} />)}{' '}

@@ -180,7 +180,7 @@ function Failures({ of }: { of: ReturnType<typeof failuresOf> }) {
   return (
     <ul className="failures" aria-label="Failed attempts by outcome">
       {of.map(({ outcome, text, count }) => (
-        <li key={outcome} title={`${countText(count)} attempts ${text}`}>
+        <li key={outcome} title={`Attempts that ${text}: ${countText(count)}`}>
           <span className="code bad">{outcome}</span> {countText(count)}
         </li>
       ))}
