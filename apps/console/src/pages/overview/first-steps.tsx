@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Circle, CircleCheck } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { applicationsOf, FRESH_MS, subscriptionsOf } from '../../app/names.queries.js';
+import { applicationsOf, subscriptionsOf } from '../../app/names.queries.js';
 import { useStream } from '../../app/stream.js';
 import { SendTestEvent } from './send-test-event.js';
 import { hasDeliveriesQuery } from './statistics.queries.js';
@@ -10,7 +10,7 @@ import { hasDeliveriesQuery } from './statistics.queries.js';
 /** The steps of a new account to its first delivery. */
 export function FirstSteps() {
   const client = useQueryClient();
-  const { data: applications } = useQuery({ ...applicationsOf(), staleTime: FRESH_MS });
+  const { data: applications } = useQuery({ ...applicationsOf(), staleTime: 0 });
   const { data: subscriptions = [] } = useQuery(subscriptionsOf());
   const isSubscribed = subscriptions.length > 0;
   useStream({
