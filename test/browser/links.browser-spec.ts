@@ -97,6 +97,10 @@ it('a page of another site shows the console in a frame, in a session of its own
         (await customer.client.get('/v1/webhooks')).json<{ paused?: boolean }[]>()[0]!.paused,
     )
     .toBe(true);
+  // Other pages may not be framed.
+  const guide = page.context().waitForEvent('page');
+  await frame.getByRole('link', { name: 'Receiving guide' }).click();
+  await (await guide).getByRole('heading', { name: 'Receiving notifications' }).waitFor();
   await page.goto(`http://localhost:${port}/console/`);
   await page.getByLabel('Username').waitFor();
 });

@@ -25,6 +25,9 @@ const STREAM = {
   unreachable: 'Not reachable',
 } as const;
 
+/** The pages of the documentation may not be shown in a frame. */
+const DOCS_TARGET = parent === window ? undefined : '_blank';
+
 /** The mark, the palette's button, the pages, and the logged-in user. */
 export function SideBar({ pages }: { pages: readonly PageEntry[] }) {
   const sick = useSick();
@@ -55,10 +58,10 @@ export function SideBar({ pages }: { pages: readonly PageEntry[] }) {
       </nav>
       <nav aria-labelledby="developers">
         <p id="developers">Developers</p>
-        <a href={`${API_URL}/docs/receiving`}>
+        <a href={`${API_URL}/docs/receiving`} target={DOCS_TARGET}>
           <BookOpen size={16} aria-hidden /> Receiving guide
         </a>
-        <a href={`${API_URL}/docs`}>
+        <a href={`${API_URL}/docs`} target={DOCS_TARGET}>
           <Braces size={16} aria-hidden /> API reference
         </a>
       </nav>
