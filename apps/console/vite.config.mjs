@@ -22,6 +22,10 @@ export default defineConfig(({ command }) => ({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // What many pages share is one file: each file is a request, and is compressed by itself.
+    rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 12 }] } },
+    },
   },
   logLevel: command === 'build' ? 'warn' : 'info',
   server: { proxy: { '/v1': API, '/docs': API, '/openapi.json': API } },
