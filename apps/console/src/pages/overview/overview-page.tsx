@@ -49,7 +49,8 @@ function OwnOverview() {
   // The first screen needs these two requests; what follows is below, so that nothing moves.
   const isReady = statistics.data !== undefined && subscriptions.data !== undefined;
   const isInUse = isReady && isUsed(statistics.data, subscriptions.data);
-  const hasDeliveries = useQuery({ ...hasDeliveriesQuery, enabled: isReady && !isInUse });
+  // Asked at once, because a new account has to wait for it.
+  const hasDeliveries = useQuery(hasDeliveriesQuery);
   const waiting = useQuery({ ...waitingQuery, enabled: isReady });
   const missed = useQuery({ ...missedQuery(range), enabled: isReady });
 
