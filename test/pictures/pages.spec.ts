@@ -1,6 +1,6 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { VERSION } from '#libs/runtime/config';
 import { createUser } from '../support/accounts.js';
@@ -44,13 +44,13 @@ beforeAll(async () => {
        ('api-1:7:d4e5f6', 'api', '${VERSION}', 8, 24, 168e6, now() - interval '2 days'),
        ('api-2:7:c3d4e5', 'api', '${VERSION}', 9, 22, 164e6, now() - interval '2 days')`,
   );
-  // The pictures do not show the process that takes them, and its logins.
+  // The pictures do not show the process that takes them, its logins and reads.
   await database.query(
     `CREATE FUNCTION leave_out() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
   );
   for (const [table, what] of [
     ['processes', `NEW.id NOT LIKE '%-_:7:%'`],
-    ['audit', `NEW.action = 'session.create'`],
+    ['audit', `NEW.action ~ '^session.create$|list_|show$'`],
   ] as const) {
     await database.query(
       `CREATE TRIGGER a_leave_out BEFORE INSERT ON ${table}
@@ -164,6 +164,18 @@ const OPERATOR: Shot[] = [
   ['palette-operator', () => 'accounts', 'initech', typeInPalette],
 ];
 
+/** @returns waits until the page loads nothing but the stream, which never ends */
+function settling(page: Page): () => Promise<void> {
+  const loading = new Set<Request>();
+  page.on('request', (one) => !one.url().endsWith('/v1/stream') && loading.add(one));
+  page.on('requestfinished', (one) => loading.delete(one));
+  page.on('requestfailed', (one) => loading.delete(one));
+  return async () => {
+    do await page.waitForTimeout(300);
+    while (loading.size > 0);
+  };
+}
+
 describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
   describe.each(SIZES)('at $width × $height', (viewport) => {
     let contexts: BrowserContext[] = [];
@@ -191,12 +203,13 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
       ['switch', OPERATOR],
     ] as const)('of %s', async (username, shots) => {
       const page = await pageOf(username);
+      const settled = settling(page);
       for (const [name, pathOf, ready, act] of shots) {
         await database.query('UPDATE processes SET seen_at = now()');
         await page.goto(`${api.url}/console/${pathOf()}`);
         await page.getByText(ready).locator('visible=true').first().waitFor();
         await act?.(page);
-        await page.waitForLoadState('networkidle').catch(() => undefined);
+        await settled();
         await page.evaluate('document.fonts.ready.then(() => undefined)');
         const path = `${DIR}/${name}-${colorScheme}-${viewport.width}.png`;
         await page.screenshot({ path, animations: 'disabled' });

@@ -1,5 +1,6 @@
 import { createUser } from '../support/accounts.js';
 import type { TestDatabase } from '../support/database.js';
+import { partitionsOf } from '../support/past.js';
 
 /** An hour of a company's traffic, for pictures. Only ids and times differ between runs. */
 
@@ -270,6 +271,8 @@ export async function realisticInstallation(database: TestDatabase): Promise<str
   )
     .concat(failedJustNow(now))
     .sort((one, other) => one.at - other.at);
+  // The hour may have begun yesterday.
+  await partitionsOf(database, 1);
   await store(database, { accountId, applications, webhooks, made, now, random });
   await storeAudit(database, { accountId, applications, webhooks, now });
   return accountId;
@@ -353,6 +356,20 @@ async function store(
     })),
   );
   await countAttempts(database, accountId, webhooks, attempts, now, random);
+  await storeResults(database);
+}
+
+/** When the subscriptions last succeeded, and what they have lost. */
+async function storeResults(database: TestDatabase): Promise<void> {
+  await database.query(
+    `INSERT INTO webhook_successes (webhook_id, at)
+     SELECT webhook_id, max(completed_at) FROM deliveries WHERE state = 'succeeded' GROUP BY webhook_id`,
+  );
+  await database.query(
+    `INSERT INTO webhook_losses (webhook_id, at, count, last_at)
+     SELECT webhook_id, date_trunc('hour', min(completed_at)), count(*), max(completed_at)
+     FROM deliveries WHERE state = 'exhausted' GROUP BY webhook_id`,
+  );
 }
 
 function sentOf(webhook: number, ms: number, error: string | undefined): string {
