@@ -44,11 +44,17 @@ const inZone = new Intl.DateTimeFormat(undefined, {
 });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 
-/** A time in the viewer's zone, without the date if it is today. */
+const HALF_A_DAY_MS = 43_200_000;
+
+/** Whether its time of day alone tells a time: it is today, or less than half a day away, as around midnight. */
+const isNear = (time: Date): boolean =>
+  time.toDateString() === new Date().toDateString() ||
+  Math.abs(time.getTime() - Date.now()) < HALF_A_DAY_MS;
+
+/** A time in the viewer's zone, without the date if it is near. */
 export function localText(at: string): string {
   const time = new Date(at);
-  const isToday = time.toDateString() === new Date().toDateString();
-  return (isToday ? clock : inZone).format(time);
+  return (isNear(time) ? clock : inZone).format(time);
 }
 
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
@@ -58,15 +64,14 @@ const minutes = new Intl.DateTimeFormat(undefined, {
 });
 
 /**
- * The time of day, such as `14:02:31`; the day if it is not today. The full time is shown on hover.
+ * The time of day, such as `14:02:31`; the day if it is not near. The full time is shown on hover.
  * @param hasClock whether another day shows its time as well: `Nov 25, 14:02`
  */
 export function ClockTime({ at, hasClock = false }: { at: string; hasClock?: boolean }) {
   const time = new Date(at);
-  const isToday = time.toDateString() === new Date().toDateString();
   return (
     <time className="mono" dateTime={at} title={`${localText(at)}; ${utcText(at)}`}>
-      {(isToday ? clock : hasClock ? minutes : day).format(time)}
+      {(isNear(time) ? clock : hasClock ? minutes : day).format(time)}
     </time>
   );
 }
