@@ -91,8 +91,13 @@ describe('a delivery that is parked', () => {
     [paused, undefined, /subscription is paused/, /when you resume it/],
     [held, later, /asked for a break/, /^Sending resumes$/],
     [open, later, /^Your server keeps failing/, /^Next try$/],
-    [undefined, later, /^$/, /^Next try$/],
-    [undefined, undefined, /^$/, /when its subscription is ready/],
+    [undefined, later, /^Your server keeps failing or asked/, /^Next try$/],
+    [
+      undefined,
+      undefined,
+      /^The subscription is paused, or your server/,
+      /when its subscription is ready/,
+    ],
   ])('of the subscription %j, with the next attempt at %s, says what it waits for', (...known) => {
     const [target, nextAttemptAt, why, words] = known;
     const delivery = { ...parked, ...(nextAttemptAt !== undefined && { nextAttemptAt }) };
@@ -221,4 +226,8 @@ it('is told to operators as what happened to the server of a customer', () => {
   const paused = { enabled: true, paused: true };
   const { next } = forOperator(verdictOf({ state: 'parked', attempts: 0 }, [], paused));
   expect(next?.text).toBe('Sending resumes, oldest first, when it is resumed.');
+  const unknown = verdictOf({ state: 'parked', attempts: 0 }, [], undefined);
+  expect(forOperator(unknown).advice).toBe(
+    'The subscription is paused, or the server keeps failing or asked for a break.',
+  );
 });

@@ -176,8 +176,20 @@ function blockOf(delivery: Waiting, target: Target | undefined, now: number): Bl
       .at(-1);
     return openBlock(at === undefined || isDue(at, now) ? undefined : at);
   }
-  const isHeld = target && nextAttemptAt !== undefined && !isDue(nextAttemptAt, now);
+  if (!target) return unknownBlock(delivery, now);
+  const isHeld = nextAttemptAt !== undefined && !isDue(nextAttemptAt, now);
   return isHeld ? heldUntil(nextAttemptAt) : undefined;
+}
+
+/** What may hold the delivery of a subscription that is not read, such as a customer's by an operator. */
+function unknownBlock(delivery: Waiting, now: number): Block {
+  // Only a paused one has no time for its next attempt.
+  const start =
+    delivery.nextAttemptAt === undefined ? 'The subscription is paused, or your' : 'Your';
+  return {
+    reason: `${start} server keeps failing or asked for a break.`,
+    next: nextOf(delivery, now),
+  };
 }
 
 const advised = (advice: string | undefined): { advice?: string } => (advice ? { advice } : {});

@@ -85,7 +85,7 @@ describe('the hint beside the button of one delivery', () => {
   const open = { state: 'open', until: '2026-11-25T14:02:00.000Z' } as const;
 
   it.each([
-    ['parked', { enabled: true, paused: true }, /^“Send now” tries it at once, in spite/],
+    ['parked', { enabled: true, paused: true }, /^“Send now” tries it at once anyway/],
     ['exhausted', { enabled: true, paused: true }, /waits until you resume/],
     ['exhausted', { enabled: true, health: open }, /waits for the next try/],
     ['succeeded', { enabled: false }, /enable its subscription first/],

@@ -115,7 +115,7 @@ export function sendHint(
   now: number,
 ): string | undefined {
   if (state === 'parked') {
-    return '“Send now” tries it at once, in spite of that, and keeps its schedule.';
+    return '“Send now” tries it at once anyway, and keeps its schedule.';
   }
   if (!isFinished(state) || !target) return undefined;
   if (!target.enabled) return 'To send it again, enable its subscription first.';
