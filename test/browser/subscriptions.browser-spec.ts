@@ -51,20 +51,26 @@ describe('the list of subscriptions', () => {
     for (const [name, fields] of Object.entries(names)) {
       ids.push(await installation.aSubscription(customer, { name, ...fields }));
     }
-    const [billing, , crm] = ids as [string, string, string];
+    const [billing, archive, crm] = ids as [string, string, string];
     await customer.client.post(`/v1/webhooks/${crm}/pause`);
     await customer.client.post(`/v1/webhooks/${billing}/test`);
     await installation.delivery(customer, 'succeeded');
     await installation.database.query(
       `INSERT INTO attempt_counts (account_id, webhook_id, at, outcome, bin, count)
-       SELECT $1, $2, now() - interval '1 hour', o.outcome, 0, o.count
-       FROM (VALUES ('2xx', 1295), ('5xx', 4)) AS o(outcome, count)`,
-      [customer.id, billing],
+       SELECT $1, o.id::bigint, now() - interval '1 hour', o.outcome, 0, o.count
+       FROM (VALUES ($2, '2xx', 1295), ($2, '5xx', 4), ($3, '2xx', 49), ($3, '5xx', 1)) AS o(id, outcome, count)`,
+      [customer.id, billing, archive],
     );
     const page = await installation.openAs(customer, 'subscriptions');
     const first = page.getByRole('row').nth(1);
     const row = page.getByRole('row', { name: /Billing/ });
     await row.locator('.toned.good', { hasText: '99.6%' }).waitFor();
+    // It needs no attention, so nothing is red.
+    await page
+      .getByRole('row', { name: /Archive/ })
+      .getByText('98%')
+      .waitFor();
+    expect(await page.locator('.toned.bad').count()).toBe(0);
     // The test counts, too, some seconds later.
     expect(await row.getByTitle(/^1,29[56] of 1,(299|300) attempts/).count()).toBe(1);
     await row.getByText(/seconds? ago|just now/).waitFor();

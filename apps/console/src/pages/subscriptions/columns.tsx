@@ -10,7 +10,7 @@ import type { Subscription } from '../../app/names.queries.js';
 
 const NAME: Column<Subscription> = {
   name: 'Subscription',
-  width: 'minmax(0, 2fr)',
+  width: 'minmax(0, 2.5fr)',
   sortsBy: 'name',
   cell: ({ name, targetUrl }) => <bdi className="line strong">{name ?? targetUrl}</bdi>,
 };
@@ -36,7 +36,7 @@ const EVENT: Column<Subscription> = {
 
 const TARGET: Column<Subscription> = {
   name: 'Target',
-  width: 'minmax(0, 4fr)',
+  width: 'minmax(0, 3fr)',
   cell: ({ targetUrl }) => <UrlText url={targetUrl} />,
 };
 
@@ -108,16 +108,17 @@ function StatePill({ subscription }: { subscription: Subscription }) {
 
 function Rate({ subscription }: { subscription: Subscription }) {
   const rate = rateOf(subscription);
+  const [{ needsAttention }] = useConditions(subscription);
   if (rate === undefined || !subscription.activity) {
     return <span title="No attempts in the last 24 hours">–</span>;
   }
   const { succeeded, failed } = subscription.activity;
+  const tone = rateTone(succeeded, failed);
+  // Attempts that were retried with success do not contradict the state beside them.
+  const shown = tone === 'good' || needsAttention ? `toned ${tone}` : undefined;
   const [part, all] = [succeeded, succeeded + failed].map((count) => count.toLocaleString('en'));
   return (
-    <span
-      className={`toned ${rateTone(succeeded, failed)}`}
-      title={`${part} of ${all} attempts succeeded in the last 24 hours`}
-    >
+    <span className={shown} title={`${part} of ${all} attempts succeeded in the last 24 hours`}>
       {rate}
     </span>
   );
