@@ -64,7 +64,7 @@ it('a session that may only read offers no change of credentials', async () => {
   await eventually(own, ({ lastUsedAt }) => lastUsedAt !== undefined);
   const page = await installation.open(json<{ url: string }>().url.split('/console/')[1]!);
   await page.getByText('This session may only read.').waitFor();
-  await page.getByText('in this hour').waitFor();
+  await page.getByText('this hour').waitFor();
   expect(await page.getByRole('button', { name: 'Add a credential' }).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'Create a link' }).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0);

@@ -140,7 +140,7 @@ export function Credentials({
 /** When a credential was last used. @param at the beginning of the hour */
 export function LastUse({ at }: { at: string }) {
   const isNow = useNow((now) => now - Date.parse(at) < HOUR_MS);
-  return isNow ? 'in this hour' : <RelativeTime at={at} />;
+  return isNow ? 'this hour' : <RelativeTime at={at} />;
 }
 
 function Expiry({ at }: { at: string | undefined }) {
