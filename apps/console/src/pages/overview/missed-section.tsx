@@ -1,15 +1,15 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { Notice } from '../../components/notice.js';
 import { LocalTime } from '../../components/time.js';
-import { type Missed, missedText, readMissed } from '../events/missed.queries.js';
+import { missedText, readMissed } from '../events/missed.queries.js';
 import { bucketsOf, type Range } from './ranges.js';
 
 const LIMIT = 50;
 const READ_AGAIN_MS = 60_000;
 
 /** The events of a time range that were sent to no subscription. */
-export const missedQuery = (range: Range) =>
+const missedQuery = (range: Range) =>
   queryOptions({
     queryKey: ['events', 'missed', range],
     refetchInterval: READ_AGAIN_MS,
@@ -21,7 +21,8 @@ export const missedQuery = (range: Range) =>
   });
 
 /** A notice if there are events that were sent to no subscription. */
-export function MissedSection({ missed }: { missed: (Missed & { since: string }) | undefined }) {
+export default function MissedSection({ range }: { range: Range }) {
+  const { data: missed } = useQuery(missedQuery(range));
   if (!missed || missed.count === 0) return null;
   const { count, isMore, since, path } = missed;
   const isOne = count === 1 && !isMore;

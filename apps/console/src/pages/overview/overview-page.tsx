@@ -1,5 +1,6 @@
 import './overview.css';
 import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
 import { useAccountShown } from '../../app/account.js';
 import type { Schemas } from '../../app/api.js';
 import { Problem } from '../../app/problem.js';
@@ -10,11 +11,13 @@ import { Page } from '../../components/page.js';
 import { StartedReplays } from '../deliveries/send-matching.js';
 import { Attention } from './attention.js';
 import { FirstSteps } from './first-steps.js';
-import { missedQuery, MissedSection } from './missed-section.js';
 import { SendTestEvent } from './send-test-event.js';
 import { RangePicker, Statistics, useRange } from './statistics.js';
 import { hasDeliveriesQuery, statisticsQuery } from './statistics.queries.js';
 import { WaitingNote, waitingQuery } from './waiting-note.js';
+
+// Below the first screen.
+const MissedSection = lazy(() => import('./missed-section.js'));
 
 /** The state of the account's notifications. Of other accounts, the platform sees the statistics. */
 export default function OverviewPage() {
@@ -52,7 +55,6 @@ function OwnOverview() {
   // Asked at once, because a new account has to wait for it.
   const hasDeliveries = useQuery(hasDeliveriesQuery);
   const waiting = useQuery({ ...waitingQuery, enabled: isReady });
-  const missed = useQuery({ ...missedQuery(range), enabled: isReady });
 
   const error = [statistics, hasDeliveries, subscriptions].find((query) => query.error)?.error;
   const isKnown = isInUse || hasDeliveries.data !== undefined;
@@ -72,7 +74,7 @@ function OwnOverview() {
           {/* On a phone, what needs attention comes first. */}
           {isNarrow && <Statistics history={statistics.data} />}
           <WaitingNote waiting={waiting.data} />
-          {subscriptions.data.length > 0 && <MissedSection missed={missed.data} />}
+          <Suspense>{subscriptions.data.length > 0 && <MissedSection range={range} />}</Suspense>
         </>
       )}
     </>
