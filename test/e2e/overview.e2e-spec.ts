@@ -49,7 +49,7 @@ it('shows which processes are alive, and forgets one that has stopped', async ()
     expect(load.cpuPercent).toBeGreaterThanOrEqual(0);
     expect(load.memoryBytes).toBeGreaterThan(10_000_000);
     expect(id).toMatch(/^[^:]+:\d+:[0-9a-f]{6}$/);
-    expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(version).toMatch(/^\d+\.\d+\.\d+(-dev\+[\w.-]+)?$/);
     expect(isAlive).toBe(true);
   }
   await workers[1]!.stop();
