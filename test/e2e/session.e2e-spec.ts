@@ -164,6 +164,7 @@ describe('a session', () => {
   it('ends within a second when its credential is revoked, with its streams', async () => {
     const { customer, headers } = await aSession();
     const stream = await EventStream.open(`${api.url}/v1/stream`, undefined, headers);
+    await delay(1_100);
     const { credentials } = (await platform.get(`/v1/users/${customer.id}`)).json<{
       credentials: { id: string }[];
     }>();
@@ -173,6 +174,7 @@ describe('a session', () => {
     await eventually(
       () => Promise.resolve(stream.ended),
       (ended) => ended,
+      { ms: 700 },
     );
   });
 
