@@ -1,11 +1,13 @@
 // Measures for how long the event loop stands still, for `npm run test:hostile`: Node.js loads this file before a process
-// under test. On SIGWINCH, it divides the time since the last SIGWINCH into thirds, and writes to the file LOOP_HOLD the
-// shortest of their longest holds, in ms. An attack holds the loop in each third. A virtual machine pauses now and then.
+// under test. On SIGWINCH, it divides the time since the last SIGWINCH into thirds or, if these are longer, parts of ten
+// seconds, and writes to the file LOOP_HOLD the shortest of their longest holds, in ms. An attack holds the loop in each
+// part. A virtual machine pauses now and then.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 
 const TICK_MS = 1;
-const PARTS = 3;
+const LEAST_PARTS = 3;
+const PART_MS = 10_000;
 /** @type {{ start: number, end: number, ms: number }[]} */
 let holds = [];
 /** @type {{ startTime: number, duration: number }[]} */
@@ -47,9 +49,9 @@ function withoutCollections({ start, end, ms }) {
   return within.reduce((left, { duration }) => left - duration, ms);
 }
 
-/** @param {number} part */
-function longestIn(part) {
-  const length = (start - begun) / PARTS;
+/** @param {number} part @param {number} parts */
+function longestIn(part, parts) {
+  const length = (start - begun) / parts;
   const from = begun + part * length;
   const within = holds.filter((hold) => hold.end > from && hold.end <= from + length);
   return Math.max(0, ...within.map(withoutCollections));
@@ -58,7 +60,8 @@ function longestIn(part) {
 process.on('SIGWINCH', () => {
   // After the observer has seen what came before.
   setTimeout(() => {
-    const longest = Array.from({ length: PARTS }, (_, part) => longestIn(part));
+    const parts = Math.max(LEAST_PARTS, Math.floor((start - begun) / PART_MS));
+    const longest = Array.from({ length: parts }, (_, part) => longestIn(part, parts));
     writeFileSync(process.env.LOOP_HOLD ?? '', String(Math.min(...longest)));
     holds = [];
     collections = [];
