@@ -12,7 +12,7 @@ import {
 } from '#libs/kernel';
 import { ALL_RESOURCES, parseResources, RESOURCES } from '../event-kinds/domain/event-kinds.js';
 import { Filter } from '../event-kinds/domain/filter.js';
-import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from './domain/webhook.js';
+import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from './domain/retry-policy.js';
 import { MASK } from './domain/target-url.js';
 
 /** In the order in which PostgreSQL stores its members, because policies are compared as text. */

@@ -13,7 +13,7 @@ import {
   TargetSpy,
 } from './delivery-runner.fake.js';
 import type { LeasedDelivery } from './pending-deliveries.js';
-import type { RetryPolicy } from '../../subscriptions/domain/webhook.js';
+import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 
 const AT_ONCE = 400;

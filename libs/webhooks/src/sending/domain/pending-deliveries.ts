@@ -1,7 +1,7 @@
 import type { Attempt, DeliveryReason } from '../../deliveries/domain/delivery.js';
 import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
 import type { DueClaim, Pace } from './due-schedule.js';
-import type { RetryPolicy } from '../../subscriptions/domain/webhook.js';
+import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
 import type { Health } from '../../subscriptions/domain/subscription-life.js';
 
 /** The health of a target as it was last read, with the claim of a delivery or later. */

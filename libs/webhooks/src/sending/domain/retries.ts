@@ -1,4 +1,4 @@
-import { scheduleOf } from '../../subscriptions/domain/webhook.js';
+import { scheduleOf } from '../../subscriptions/domain/retry-policy.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import type { Conclusion, LeasedDelivery } from './pending-deliveries.js';
 

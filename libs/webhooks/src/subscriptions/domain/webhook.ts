@@ -7,6 +7,7 @@ import {
   NOTICE_KINDS,
 } from '../../event-kinds/domain/event-kinds.js';
 import type { Filter } from '../../event-kinds/domain/filter.js';
+import type { RetryPolicy } from './retry-policy.js';
 import type { Signature } from './signing-key.js';
 import {
   type DisabledReason,
@@ -245,27 +246,6 @@ export type WebhookRevision = Partial<
     Record<'disabledAt' | 'failingSince', typeof NOW | null> &
     Record<'targetVersion' | 'generation', typeof NEXT>
 >;
-
-/** A customer's overrides of the configured retries. Absent values are as configured. */
-export interface RetryPolicy {
-  /** Delays before the retries, in seconds. An empty list means one attempt. */
-  schedule?: number[];
-  /** Time limit for the status line and headers of the answer. */
-  timeoutMs?: number;
-}
-
-/** Limits of a policy. */
-export const MAX_RETRIES = 20;
-export const DELAY_SECONDS = { min: 1, max: 86_400 };
-export const TIMEOUT_MS = { min: 1_000, max: 20_000 };
-
-/** The schedule in ms. @param configured the default, in ms */
-export function scheduleOf(
-  policy: RetryPolicy | null,
-  configured: readonly number[],
-): readonly number[] {
-  return policy?.schedule?.map((seconds) => seconds * 1_000) ?? configured;
-}
 
 /** Limits of `maxPerSecond`. `maxConcurrent` is at least 1, and {@link PaceLimits} has its maximum. */
 export const PER_SECOND = { min: 1, max: 1_000 };

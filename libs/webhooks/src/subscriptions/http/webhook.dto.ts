@@ -8,7 +8,8 @@ import {
   parseResources,
 } from '../../event-kinds/domain/event-kinds.js';
 import { type Signature, SIGNATURES } from '../domain/signing-key.js';
-import { concurrencyProblem, DEFAULTS, PER_SECOND, type RetryPolicy } from '../domain/webhook.js';
+import type { RetryPolicy } from '../domain/retry-policy.js';
+import { concurrencyProblem, DEFAULTS, PER_SECOND } from '../domain/webhook.js';
 import {
   MASKED_TARGET,
   maskProblem,
