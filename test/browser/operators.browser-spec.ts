@@ -110,7 +110,8 @@ describe('the resources of a customer', () => {
 
   it('are shown to an operator read-only, with a notice, and each is noted once', async () => {
     const before = await noted();
-    const page = await installation.openAs(operator, `accounts/${customer.id}`);
+    const visitor = await installation.anOperator();
+    const page = await installation.openAs(visitor, `accounts/${customer.id}`);
     await page.locator('.account-pages').getByRole('link', { name: 'Subscriptions' }).click();
     await page.getByText('For the whole account: 2 of 10').waitFor();
     const notice = page.getByRole('complementary', { name: 'Another account' });

@@ -44,6 +44,10 @@ async function noted(): Promise<unknown[]> {
     .reverse();
 }
 
+async function anOperator(username: string): Promise<Client> {
+  return clientOf(demo.api.url, (await createUser(demo.database, username, 'operator')).auth);
+}
+
 const entries = async () => (await demo.database.query('SELECT FROM audit')).length;
 const idOf = (path: string) => path.split('/').at(-1)!;
 
@@ -95,21 +99,30 @@ describe('an operator', () => {
     }
   });
 
-  it("leaves one entry in the customer's audit for each request that shows something", async () => {
+  it("leaves one entry in the customer's audit for all that a visit shows of something", async () => {
+    const visitor = await anOperator('visitor');
     const before = (await noted()).length;
-    await operator.get(`/v1/webhooks${of}`);
-    await operator.get(`/v1/applications${of}&limit=1`);
-    await operator.get(webhook + of);
-    await operator.get(application + of);
-    await operator.get(`/v1/webhooks/999999${of}`);
-    await operator.get('/v1/webhooks');
-    await operator.get(webhook);
-    expect((await noted()).slice(before)).toEqual([
+    for (const path of [
+      `/v1/webhooks${of}`,
+      `/v1/applications${of}&limit=1`,
+      webhook + of,
+      application + of,
+      `/v1/webhooks/999999${of}`,
+      '/v1/webhooks',
+      webhook,
+    ]) {
+      await visitor.get(path);
+      await visitor.get(path);
+    }
+    const visit = [
       ['user.list_webhooks', demo.id, undefined],
       ['user.list_applications', demo.id, undefined],
       ['webhook.show', idOf(webhook), undefined],
       ['application.show', idOf(application), undefined],
-    ]);
+    ];
+    expect((await noted()).slice(before)).toEqual(visit);
+    await (await anOperator('other')).get(application + of);
+    expect((await noted()).slice(before)).toEqual([...visit, visit.at(-1)]);
   });
 
   it('finds nothing under an account that does not exist, which leaves no entry', async () => {

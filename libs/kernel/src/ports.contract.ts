@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { actAs } from './actor.js';
 import type { AuditTrail, Transactions } from './ports.js';
 
 /** What every implementation of {@link Transactions} must do. */
@@ -74,5 +75,18 @@ export function auditTrailContract({ audit, transactions }: AuditTrailUnderTest)
     expect(await wait(1, { ...change, action: 'thing.delete' })).toBe(0);
     await sleep(20);
     expect(await audit().msUntilFewer(change, { times: 1, withinMs: 1 })).toBe(0);
+  });
+
+  it('tells it of the changes by one user, too', async () => {
+    const by = (userId: string) => ({ name: 'someone', userId });
+    await actAs(by('17'), () => record('9'));
+    const wait = (userId?: string) =>
+      audit().msUntilFewer(
+        { ...change, resourceId: '9', ...(userId !== undefined && { userId }) },
+        { times: 1, withinMs: 60_000 },
+      );
+    expect(await wait()).toBeGreaterThan(0);
+    expect(await wait('17')).toBeGreaterThan(0);
+    expect(await wait('18')).toBe(0);
   });
 }

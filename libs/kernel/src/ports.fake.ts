@@ -1,3 +1,4 @@
+import { currentActor } from './actor.js';
 import { type AuditEntry, AuditTrail, Transactions } from './ports.js';
 
 /** Runs work at once, one transaction at a time. Nothing is rolled back. */
@@ -24,7 +25,7 @@ export class FakeTransactions extends Transactions {
 
 /** An audit in memory. */
 export class FakeAuditTrail extends AuditTrail {
-  private readonly recorded: { entry: AuditEntry; at: number }[] = [];
+  private readonly recorded: { entry: AuditEntry; userId: string | undefined; at: number }[] = [];
 
   constructor(private readonly transactions: FakeTransactions) {
     super();
@@ -37,17 +38,22 @@ export class FakeAuditTrail extends AuditTrail {
 
   override record(...entries: AuditEntry[]): Promise<void> {
     if (!this.transactions.underWay) return Promise.reject(new Error('outside a transaction'));
-    this.recorded.push(...entries.map((entry) => ({ entry, at: performance.now() })));
+    const { userId } = currentActor();
+    this.recorded.push(...entries.map((entry) => ({ entry, userId, at: performance.now() })));
     return Promise.resolve();
   }
 
   override msUntilFewer(
-    { action, resourceId }: Pick<AuditEntry, 'action' | 'resourceId'>,
+    { action, resourceId, userId }: Parameters<AuditTrail['msUntilFewer']>[0],
     { times, withinMs }: { times: number; withinMs: number },
   ): Promise<number> {
     const since = performance.now() - withinMs;
     const changes = this.recorded.filter(
-      ({ entry, at }) => entry.action === action && entry.resourceId === resourceId && at >= since,
+      ({ entry, at, ...by }) =>
+        entry.action === action &&
+        entry.resourceId === resourceId &&
+        (userId === undefined || by.userId === userId) &&
+        at >= since,
     );
     const oldest = changes.at(-times);
     return Promise.resolve(oldest ? Math.max(oldest.at - since, 1) : 0);

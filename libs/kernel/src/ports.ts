@@ -35,11 +35,11 @@ export abstract class AuditTrail {
   abstract record(...entries: AuditEntry[]): Promise<void>;
 
   /**
-   * Whether a resource was changed `times` times or more within the last `withinMs`.
+   * Whether a resource was changed `times` times or more within the last `withinMs`, by anybody or by one user.
    * @returns ms until the oldest of these changes leaves that window; 0 if there were fewer
    */
   abstract msUntilFewer(
-    change: Pick<AuditEntry, 'action' | 'resourceId'>,
+    change: Pick<AuditEntry, 'action' | 'resourceId'> & { userId?: string },
     limit: { times: number; withinMs: number },
   ): Promise<number>;
 }

@@ -111,10 +111,10 @@ export class PostgresAuditTrail implements AuditTrail {
   }
 
   async msUntilFewer(
-    { action, resourceId }: Pick<AuditEntry, 'action' | 'resourceId'>,
+    { action, resourceId, userId }: Parameters<AuditTrail['msUntilFewer']>[0],
     { times, withinMs }: { times: number; withinMs: number },
   ): Promise<number> {
-    const values = { action, resourceId, times, withinMs };
+    const values = { action, resourceId, userId, times, withinMs };
     const [oldest] = await this.transactions.query(OLDEST_OF, values);
     return oldest ? Math.max(withinMs - oldest.agoMs, 1) : 0;
   }
@@ -122,14 +122,20 @@ export class PostgresAuditTrail implements AuditTrail {
 
 /** Returns the age in ms of the oldest of the last @times changes, if the window contains that many. */
 export const OLDEST_OF = prepared<
-  { action: string; resourceId: string; times: number; withinMs: number },
+  {
+    action: string;
+    resourceId: string;
+    userId: string | undefined;
+    times: number;
+    withinMs: number;
+  },
   { agoMs: number }
 >(
   'audit.oldest-of',
   `
 SELECT (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS "agoMs"
 FROM audit
-WHERE resource_id = @resourceId AND action = @action
+WHERE resource_id = @resourceId AND action = @action AND (@userId::bigint IS NULL OR user_id = @userId)
   AND id >= least_uuid(clock_timestamp() - make_interval(secs => @withinMs::float8 / 1000))
 ORDER BY id DESC OFFSET @times::integer - 1 LIMIT 1`,
 );
