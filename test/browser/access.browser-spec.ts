@@ -69,3 +69,14 @@ it('a session that may only read offers no change of credentials', async () => {
   expect(await page.getByRole('button', { name: 'Create a link' }).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0);
 });
+
+it('offers no link in a session that began with one', async () => {
+  const customer = await installation.aCustomer();
+  const { json } = await customer.client.post(`/v1/users/${customer.id}/links`, {
+    path: '/access',
+    scope: 'manage',
+  });
+  const page = await installation.open(json<{ url: string }>().url.split('/console/')[1]!);
+  await page.getByRole('button', { name: 'Add a credential' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Create a link' }).count()).toBe(0);
+});

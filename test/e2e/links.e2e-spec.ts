@@ -94,7 +94,8 @@ describe('a link', () => {
     const { link, expiresAt } = await aLink(username, { expiresIn: 900 }, client);
     const opened = await open(link);
     expect(opened.status).toBe(200);
-    expect(opened.json()).toMatchObject({ userId: Number(id), username, scope: 'read' });
+    const shown = { userId: Number(id), username, scope: 'read', byLink: true };
+    expect(opened.json()).toMatchObject(shown);
     expect(opened.json<Link>().expiresAt <= expiresAt).toBe(true);
     const session = sessionOf(opened);
     expect((await browser.get('/v1/webhooks', session)).status).toBe(200);

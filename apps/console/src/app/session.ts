@@ -75,9 +75,14 @@ export async function checkSession(): Promise<void> {
   // Without an answer, the session's state is unknown.
   const { data } = await api.GET('/v1/session').catch(() => ({ data: undefined }));
   const shown = queryClient.getQueryData<SessionState>(SESSION_KEY)?.user;
-  if (!data || (data.userId === shown?.userId && data.scope === shown.scope)) return;
+  if (!data || (data.userId === shown?.userId && allows(data) === allows(shown))) return;
   if (data.userId !== shown?.userId) forgetData();
   queryClient.setQueryData<SessionState>(SESSION_KEY, { user: data });
+}
+
+/** What a session may do, beside its user. */
+function allows({ scope, byLink }: Session): string {
+  return byLink ? `${scope} by link` : scope;
 }
 
 /** @throws RefusedError with 401 for wrong credentials, with 429 after too many failures */

@@ -21,7 +21,8 @@ export class LoginDto {
 const { optional } = schema;
 
 /** A session or, with Basic credentials, only their user. */
-type ShownSession = Pick<Session, 'principal'> & Partial<Pick<Session, 'createdAt' | 'expiresAt'>>;
+type ShownSession = Pick<Session, 'principal'> &
+  Partial<Pick<Session, 'linkId' | 'createdAt' | 'expiresAt'>>;
 
 /** Who is logged in. */
 export const SessionView = viewOf<ShownSession>()('Session', {
@@ -35,6 +36,15 @@ export const SessionView = viewOf<ShownSession>()('Session', {
   scope: computed(
     schema.choice('What the credentials are for: `read` allows no change and no secret.', SCOPES),
     ({ principal }) => principal.scope,
+  ),
+  byLink: computed(
+    optional(
+      schema.flag(
+        '`true` if it started with a link to the console, so that it cannot create links; otherwise absent.',
+        true,
+      ),
+    ),
+    ({ linkId }) => linkId !== undefined || undefined,
   ),
   createdAt: optional(schema.time('When the session started; absent with Basic credentials.')),
   expiresAt: optional(

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { sentenceOf } from '../../app/api.js';
 import { useHasDraft } from '../../app/drafts.js';
 import { useCommands } from '../../app/commands.js';
-import { useMayChange } from '../../app/session.js';
+import { useMayChange, useUser } from '../../app/session.js';
 import { Confirm } from '../../components/confirm.js';
 import { BUTTONS, Lines, wide } from '../../components/lines.js';
 import { ShownOnce } from '../../components/shown-once.js';
@@ -24,6 +24,7 @@ export function Credentials({
   changes: ReturnType<typeof useAccountChanges>;
 }) {
   const mayChange = useMayChange();
+  const { byLink } = useUser();
   const [isNew, setIsNew] = useState(useHasDraft('New credential'));
   const [isNewLink, setIsNewLink] = useState(useHasDraft('New link'));
   const [leaving, setLeaving] = useState<Credential>();
@@ -37,8 +38,8 @@ export function Credentials({
   }
   const commands = [
     { name: 'Add a credential', group: 'Actions', run: open },
-    // Reporters cannot use the console.
-    ...(account.role === 'reporter'
+    // Reporters cannot use the console, and a session that began with a link makes none.
+    ...(account.role === 'reporter' || byLink
       ? []
       : [{ name: 'Create a link to the console', group: 'Actions', run: openLink }]),
   ];
