@@ -58,6 +58,12 @@ it("links a failing target to its account's deliveries, which are read-only", as
   const page = await installation.openAs(operator, 'installation');
   const failing = page.getByRole('region', { name: 'Failing targets' }).getByRole('row').nth(1);
   await failing.getByRole('link', { name: '500' }).waitFor();
+  const failedAttempts = page
+    .locator('.figure', { hasText: 'Failed attempts' })
+    .locator('dd')
+    .first();
+  await expect.poll(() => failedAttempts.innerText(), { timeout: 30_000 }).toBe('1');
+  await page.getByRole('link', { name: '24 h' }).click();
   await failing.getByRole('link', { name: customer.username }).waitFor();
   expect(await failing.getByRole('cell').last().innerText()).toBe('1');
   await signOfLife('worker', 0);

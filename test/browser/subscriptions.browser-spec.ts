@@ -125,6 +125,9 @@ describe('a new subscription', () => {
     await page.getByText('0 of 10 subscriptions.').waitFor();
     await page.getByLabel('Application', { exact: true }).selectOption(application);
     for (const fold of await page.locator('.folded > summary').all()) await fold.click();
+    const defaults = page.locator('summary', { hasText: 'Retries and timeout' });
+    await defaults.getByText(/^default: \d+ retr(y|ies) over .*, timeout 15 s$/).waitFor();
+    expect(await page.getByLabel('Timeout').getAttribute('placeholder')).toBe('15000');
     await page.getByLabel('Target URL').fill('ftp://files.example.com');
     await page.getByLabel('Headers').fill('X-Api-Key: f2c1\nHost: x');
     await page.getByLabel('Retries').fill('10, soon');

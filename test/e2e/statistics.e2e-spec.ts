@@ -105,6 +105,20 @@ describe("an account's attempts", () => {
     }
   });
 
+  it('are shown to operators for all accounts together', async () => {
+    const all = (query = '') => platform.get(`/v1/overview/stats${query}`);
+    expect((await all()).json()).toMatchObject({ attempts: 2, outcomes: { '2xx': 1, '5xx': 1 } });
+    expect((await all('?buckets=3')).json<History>().buckets).toHaveLength(3);
+    expect((await all('?buckets=0')).status).toBe(400);
+    expect((await client.get('/v1/overview/stats')).status).toBe(403);
+    // Nor as those of an account.
+    for (const accountId of [-1, 0]) {
+      for (const as of [client, platform]) {
+        expect(await historyOf(as, `?accountId=${accountId}`)).toMatchObject({ attempts: 0 });
+      }
+    }
+  });
+
   it('are refused for a range that is too long, or ends before it begins', async () => {
     const long = await client.get('/v1/stats?since=2020-01-01T00:00:00Z');
     expect(long.json()).toMatchObject({ errors: [{ field: 'since', code: 'range' }] });

@@ -51,6 +51,7 @@ GET    /v1/overview                                     -        read     read  
 GET    /v1/overview/accounts                            -        read     read     -
 POST   /v1/overview/recover                             -        manage   manage   -
 GET    /v1/overview/recoveries/{id}                     -        read     read     -
+GET    /v1/overview/stats                               -        read     read     -
 GET    /v1/replays/{id}                                 read     read     read     -
 POST   /v1/replays/{id}/cancel                          manage   manage   manage   -
 GET    /v1/session                                      read     read     read     -
@@ -70,6 +71,7 @@ DELETE /v1/users/{user}/credentials/{credential}        manage   manage   manage
 POST   /v1/users/{user}/links                           manage   manage   manage   -
 GET    /v1/webhooks                                     read     read     read     -
 POST   /v1/webhooks                                     manage   manage   manage   -
+GET    /v1/webhooks/defaults                            read     read     read     -
 GET    /v1/webhooks/{id}                                read     read     read     -
 PUT    /v1/webhooks/{id}                                manage   manage   manage   -
 DELETE /v1/webhooks/{id}                                manage   manage   manage   -

@@ -105,6 +105,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks/defaults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the defaults
+         * @description Returns what applies to subscriptions that do not set it, as the operator has configured it.
+         */
+        get: operations["webhookDefaultsShow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks/{id}/pause": {
         parameters: {
             query?: never;
@@ -577,6 +597,26 @@ export interface paths {
          * @description Returns the outcomes of an account's attempts in a time range, and its backlog. Attempts are counted with a delay of about ten seconds; the last ten seconds of a worker that was killed are missing.
          */
         get: operations["deliveriesStatsOfAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/overview/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the installation's statistics
+         * @description Returns the outcomes of the attempts of all accounts in a time range. Attempts are counted with a delay of about ten seconds; the last ten seconds of a worker that was killed are missing. Requires the role `platform` or `operator`.
+         */
+        get: operations["deliveriesStatsOfInstallation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3791,6 +3831,11 @@ export interface components {
              */
             scope: "manage" | "read";
             /**
+             * @description `true` if it started with a link to the console, so that it cannot create links; otherwise absent.
+             * @example true
+             */
+            byLink?: boolean;
+            /**
              * Format: date-time
              * @description When the session started; absent with Basic credentials.
              * @example 2026-01-31T12:00:00.000Z
@@ -4334,6 +4379,17 @@ export interface components {
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 lastSuccessAt?: string;
+            };
+        };
+        WebhookDefaults: {
+            /** @description The retries, and the timeout of each attempt. */
+            retry: {
+                schedule: number[];
+                /**
+                 * @description The timeout for the target's response, in ms.
+                 * @example 15000
+                 */
+                timeoutMs: number;
             };
         };
         WorkerShown: {
@@ -5285,6 +5341,34 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    webhookDefaultsShow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDefaults"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6464,6 +6548,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountStatistics"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deliveriesStatsOfInstallation: {
+        parameters: {
+            query?: {
+                /** @description The start of the time range; by default, one hour before `until`. It must be at most 31 days before `until`. */
+                since?: string;
+                /** @description The end of the time range, exclusive; by default, now. It must be later than `since`. */
+                until?: string;
+                /** @description The maximum number of buckets; by default, 12. Each covers a multiple of five minutes. */
+                buckets?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttemptHistory"];
                 };
             };
             400: components["responses"]["ValidationFailed"];

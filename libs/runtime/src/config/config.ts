@@ -132,8 +132,8 @@ const schema = z.object({
     .describe('timeout until the status line and headers of the answer, connecting included')
     .meta(SERVERS),
   DELIVERY_RETRY_SCHEDULE: delays
-    .describe('delays before the retries; empty: no retry')
-    .meta(WORKER),
+    .describe('delays before the retries; empty: no retry; the API shows them')
+    .meta(SERVERS),
   DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50)
     .describe('calls in flight to one subscription, per worker')
     .meta(SERVERS),

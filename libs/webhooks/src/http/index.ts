@@ -34,6 +34,7 @@ import { StreamController } from '../stream/http/stream.controller.js';
 import { streamRoutes } from '../stream/http/stream.openapi.js';
 import { StreamModule } from '../stream/stream.module.js';
 import { WebhookActionsController } from '../subscriptions/http/webhook-actions.controller.js';
+import { WebhookDefaultsController } from '../subscriptions/http/webhook-defaults.controller.js';
 import { WebhooksController } from '../subscriptions/http/webhooks.controller.js';
 import { subscriptionRoutes } from '../subscriptions/http/webhooks.openapi.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
@@ -62,6 +63,8 @@ export class EventsHttpModule {}
     ClosingsModule,
   ],
   controllers: [
+    // Before the address of a subscription, which it would otherwise be.
+    WebhookDefaultsController,
     WebhooksController,
     WebhookActionsController,
     DeliveriesController,

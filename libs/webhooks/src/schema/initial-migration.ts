@@ -179,7 +179,7 @@ CREATE INDEX replay_parts_webhook_idx ON replay_parts (webhook_id, replay_id);
 `;
 
 // attempt_counts: attempts by subscription, time, outcome and answer time (`AttemptCounter`); webhook_id 0 counts all of
-// the account's subscriptions.
+// the account's subscriptions, account_id -1 those of all accounts.
 const COUNTS = `
 CREATE TABLE attempt_counts (
   account_id bigint NOT NULL,

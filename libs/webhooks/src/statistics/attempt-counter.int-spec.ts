@@ -85,8 +85,9 @@ describe('counted attempts', () => {
     expect(found).toMatchObject({ attempts: 4, outcomes: { '2xx': 4 } });
   });
 
-  it("counts a subscription's attempts, or those of all of the account's", async () => {
+  it("counts a subscription's attempts, those of all of the account's, and of all accounts", async () => {
     const [accountId, other] = [aCustomer(), aCustomer()];
+    const before = await statistics.ofInstallation(range);
     const attempt = { at: at(0), status: 503, durationMs: 10 };
     const failed = { at: at(0), error: 'timeout', durationMs: 9_000 } as const;
     await count(
@@ -101,6 +102,9 @@ describe('counted attempts', () => {
     expect((await read(accountId, '2')).outcomes).toEqual({ '5xx': 2 });
     expect((await read(accountId)).outcomes).toEqual({ '5xx': 3, timeout: 1 });
     expect((await read(accountId, '3')).outcomes).toEqual({});
+    const after = await statistics.ofInstallation(range);
+    expect(after.attempts - before.attempts).toBe(5);
+    expect(after.outcomes).toMatchObject({ '5xx': 4, timeout: 1 });
   });
 
   it('estimates percentiles of answer times within a tenth', async () => {

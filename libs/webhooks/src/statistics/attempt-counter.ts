@@ -6,6 +6,7 @@ import {
   ALL_WEBHOOKS,
   binOf,
   type CountedAttempt,
+  INSTALLATION,
   outcomeOf,
   STEP_MS,
 } from './domain/attempt-history.js';
@@ -62,9 +63,14 @@ export class AttemptCounter {
     const atMs = at - (at % STEP_MS);
     const bin = attempt.status === undefined ? 0 : binOf(attempt.durationMs);
     const outcome = outcomeOf(attempt);
-    for (const id of [webhookId, ALL_WEBHOOKS]) {
-      const name = `${accountId} ${id} ${String(atMs)} ${outcome} ${String(bin)}`;
-      this.counts.add(name, { accountId, webhookId: id, atMs, outcome, bin }, { count: 1 });
+    const owners = [
+      { accountId, webhookId },
+      { accountId, webhookId: ALL_WEBHOOKS },
+      { accountId: INSTALLATION, webhookId: ALL_WEBHOOKS },
+    ];
+    for (const owner of owners) {
+      const name = `${owner.accountId} ${owner.webhookId} ${String(atMs)} ${outcome} ${String(bin)}`;
+      this.counts.add(name, { ...owner, atMs, outcome, bin }, { count: 1 });
     }
     const result = outcome === '2xx' ? { delivered: 1 } : { failed: 1 };
     this.loads.add(accountId, at, { ...result, busyMs: attempt.durationMs });

@@ -17,6 +17,7 @@ import {
   lastDay,
   historyOf,
   type HistoryRange,
+  INSTALLATION,
 } from './domain/attempt-history.js';
 
 /** Pending deliveries, and when the oldest was created. */
@@ -120,6 +121,11 @@ export class Statistics {
   ): Promise<AttemptHistory & { waiting: AccountWaiting }> {
     const history = await this.history(accountId, undefined, range);
     return { ...history, waiting: await this.waiting(accountId, undefined) };
+  }
+
+  /** Of all accounts. @throws ValidationError */
+  ofInstallation(range: HistoryRange): Promise<AttemptHistory> {
+    return this.history(INSTALLATION, undefined, range);
   }
 
   private async history(

@@ -8,6 +8,8 @@ import { SkeletonRows } from '../../components/skeleton.js';
 import { LocalTime, useNow } from '../../components/time.js';
 import { topLoadsQuery } from '../load/load.queries.js';
 import { TopLoads } from '../load/top-loads.js';
+import { AttemptFigures, RangePicker, useRange } from '../overview/statistics.js';
+import { installationStatisticsQuery } from '../overview/statistics.queries.js';
 import { FailingTargets, LosingSubscriptions } from './failing-targets.js';
 import { Counts } from './figures.js';
 import { type Finding, type Health, healthOf } from './health.js';
@@ -21,6 +23,9 @@ const MINUTE_MS = 60_000;
 export default function InstallationPage() {
   const { data, error, isPending, dataUpdatedAt } = useQuery(overviewQuery);
   const loads = useQuery(topLoadsQuery);
+  const statistics = useQuery(installationStatisticsQuery(useRange()));
+  // At once, so that nothing moves.
+  const isEarly = isPending || loads.isPending || statistics.isPending;
   const now = useNow((time) => Math.floor(time / MINUTE_MS) * MINUTE_MS);
   const health = data && healthOf(data.overview, now);
   return (
@@ -33,6 +38,7 @@ export default function InstallationPage() {
           </span>
         )
       }
+      actions={<RangePicker />}
     >
       <Problem error={error}>
         {data && (
@@ -42,10 +48,12 @@ export default function InstallationPage() {
           </>
         )}
       </Problem>
-      {(isPending || loads.isPending) && <SkeletonRows rowHeight={41} />}
-      {data && health && !loads.isPending && (
+      <Problem error={statistics.error} />
+      {isEarly && <SkeletonRows rowHeight={41} />}
+      {data && health && !isEarly && (
         <div className="installation">
           <Checks health={health} />
+          {statistics.data && <AttemptFigures history={statistics.data} hasRate />}
           <Counts {...data} />
           <TopLoads data={loads.data} error={loads.error} />
           <FailingTargets failing={data.overview.failing} />

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chartsOf, failuresOf, rateTone, successText } from './outcomes.js';
+import { chartsOf, failuresOf, rateText, rateTone, successText } from './outcomes.js';
 
 it('lists failures by how they ended, the most frequent first', () => {
   expect(failuresOf({ '2xx': 9, timeout: 1, '5xx': 2, new: 3 })).toEqual([
@@ -48,4 +48,19 @@ it.each([
   [0, 0, 'good'],
 ])('colours %d successes and %d failures: %s', (succeeded, failed, tone) => {
   expect(rateTone(succeeded, failed)).toBe(tone);
+});
+
+it.each([
+  [[], '0 /s, peak 0 /s'],
+  [[12], '0 /s, peak 0 /s'],
+  [[300, 30, 9_000], '0.55 /s, peak 1 /s'],
+  [[600_000, 0, 0], '1,000 /s, peak 2,000 /s'],
+])('says how many of %j in five minutes each succeeded in a second: %s', (counts, text) => {
+  const startMs = Date.parse('2026-01-31T12:00:00Z');
+  const at = (index: number) => new Date(startMs + index * 300_000).toISOString();
+  const buckets = counts.map((count, index) => ({
+    ...{ since: at(index), until: at(index + 1) },
+    ...{ attempts: count + 1, outcomes: { '2xx': count, timeout: 1 } },
+  }));
+  expect(rateText(buckets)).toBe(text);
 });

@@ -3,8 +3,9 @@ import { accountQuery } from '../../app/account.js';
 import { answerOf, api, type Schemas } from '../../app/api.js';
 import { bucketsOf, type Range } from './ranges.js';
 
-/** The attempts of a time range, and the deliveries that wait. */
-export type History = Schemas['AttemptHistory'] & Pick<Schemas['DeliveryStatistics'], 'waiting'>;
+/** The attempts of a time range, and the deliveries that wait, if they are counted. */
+export type History = Schemas['AttemptHistory'] &
+  Partial<Pick<Schemas['DeliveryStatistics'], 'waiting'>>;
 
 /** Workers write their counts with ten seconds' delay. */
 const READ_AGAIN_MS = 15_000;
@@ -38,6 +39,18 @@ export const subscriptionStatisticsQuery = (id: string, range: Range, customer?:
         api.GET('/v1/webhooks/{id}/stats', { params, signal }),
       );
       return history && { ...history, waiting };
+    },
+  });
+
+/** The attempts of all accounts in a time range. */
+export const installationStatisticsQuery = (range: Range) =>
+  queryOptions({
+    queryKey: ['statistics', range, 'installation'],
+    refetchInterval: READ_AGAIN_MS,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => {
+      const query = bucketsOf(range, Date.now());
+      return answerOf(api.GET('/v1/overview/stats', { params: { query }, signal }));
     },
   });
 

@@ -7,7 +7,7 @@ import type { Series } from '../../components/chart-data.js';
 import { Figure, Figures } from '../../components/figure.js';
 import { durationText } from '../../components/time-text.js';
 import { RelativeTime } from '../../components/time.js';
-import { chartsOf, failedOf, failuresOf, rateTone, successText } from './outcomes.js';
+import { chartsOf, failedOf, failuresOf, rateText, rateTone, successText } from './outcomes.js';
 import { nameBefore, type Range, RANGE_NAMES, rangeOf } from './ranges.js';
 import type { History } from './statistics.queries.js';
 
@@ -68,45 +68,52 @@ export function Statistics({
   );
 }
 
-function Shown({ history, tools }: { history: History; tools: ReactNode }) {
+/** The attempts of a time range as figures. */
+export function AttemptFigures({
+  history,
+  hasRate = false,
+}: {
+  history: History;
+  /** Whether to say how many were delivered in a second. */
+  hasRate?: boolean;
+}) {
   const { attempts, outcomes, answerMs, buckets, before, waiting } = history;
   const charts = useMemo(() => chartsOf({ buckets }), [buckets]);
   // The last bucket is incomplete.
   const courseOf = ({ values }: Series) => values.slice(0, -1);
   const [succeeded, failed] = charts.outcomes.map(courseOf);
   const [, p95] = charts.answers.map(courseOf);
-  const failures = failuresOf(outcomes);
   const failedCount = failedOf({ attempts, outcomes });
   return (
-    <>
-      <Figures>
-        <Figure
-          name="Delivered"
-          colour="good"
-          course={succeeded}
-          note={
-            attempts === 0 ? (
-              'no attempts in this period'
-            ) : (
-              <>
-                <span className={`toned ${rateTone(attempts - failedCount, failedCount)}`}>
-                  {successText(history)}
-                </span>{' '}
-                of attempts
-              </>
-            )
-          }
-        >
-          {countText(attempts - failedCount)}
-        </Figure>
-        <Figure
-          name="Failed attempts"
-          colour="bad"
-          course={failed}
-          note={<Change count={failedCount} before={failedOf(before)} />}
-        >
-          {countText(failedCount)}
-        </Figure>
+    <Figures>
+      <Figure
+        name="Delivered"
+        colour="good"
+        course={succeeded}
+        note={
+          attempts === 0 ? (
+            'no attempts in this period'
+          ) : (
+            <>
+              <span className={`toned ${rateTone(attempts - failedCount, failedCount)}`}>
+                {successText(history)}
+              </span>
+              {hasRate ? ` · ${rateText(buckets)}` : ' of attempts'}
+            </>
+          )
+        }
+      >
+        {countText(attempts - failedCount)}
+      </Figure>
+      <Figure
+        name="Failed attempts"
+        colour="bad"
+        course={failed}
+        note={<Change count={failedCount} before={failedOf(before)} />}
+      >
+        {countText(failedCount)}
+      </Figure>
+      {waiting && (
         <Figure
           name="Waiting"
           note={
@@ -121,18 +128,29 @@ function Shown({ history, tools }: { history: History; tools: ReactNode }) {
         >
           {countText(waiting.deliveries)}
         </Figure>
-        <Figure
-          name="Answer time, p95"
-          course={p95}
-          note={
-            answerMs
-              ? `p50 ${durationText(answerMs.p50)} · p99 ${durationText(answerMs.p99)}`
-              : 'no answers in this period'
-          }
-        >
-          {answerMs ? durationText(answerMs.p95) : '–'}
-        </Figure>
-      </Figures>
+      )}
+      <Figure
+        name="Answer time, p95"
+        course={p95}
+        note={
+          answerMs
+            ? `p50 ${durationText(answerMs.p50)} · p99 ${durationText(answerMs.p99)}`
+            : 'no answers in this period'
+        }
+      >
+        {answerMs ? durationText(answerMs.p95) : '–'}
+      </Figure>
+    </Figures>
+  );
+}
+
+function Shown({ history, tools }: { history: History; tools: ReactNode }) {
+  const { attempts, outcomes, buckets } = history;
+  const charts = useMemo(() => chartsOf({ buckets }), [buckets]);
+  const failures = failuresOf(outcomes);
+  return (
+    <>
+      <AttemptFigures history={history} />
       <div className="charts">
         <div className="card">
           <Chart

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useCustomer } from '../../app/account.js';
 import { faultAt } from '../../app/faults.js';
@@ -8,6 +9,7 @@ import { Folded, FormGroup } from '../../components/form.js';
 import { EVENT_KINDS, isNotice } from '../subscriptions/event-kinds.js';
 import { FilterField } from './filter-field.js';
 import { filterText } from './filter-rows.js';
+import { defaultsQuery } from './form.queries.js';
 import { ResourceChoices } from './resource-choices.js';
 import {
   headersText,
@@ -36,6 +38,7 @@ export function SubscriptionFields({
   /** What the filter matches. */
   preview?: ReactNode;
 }) {
+  const retry = useQuery(defaultsQuery).data?.retry;
   const isOwnOfOperator = isOperator(useUser().role) && useCustomer() === undefined;
   const faultOf = (name: string) => faultAt(faults, name);
   const isWrong = (...names: string[]) => names.some((name) => faultOf(name) !== undefined);
@@ -135,7 +138,7 @@ export function SubscriptionFields({
         </Folded>
         <Folded
           title="Retries and timeout"
-          summary={retriesText(values)}
+          summary={retriesText(values, retry)}
           isWrong={isWrong('retry')}
         >
           <Field
@@ -143,14 +146,18 @@ export function SubscriptionFields({
             hint="The seconds before each retry, for example 10, 60, 600. Leave it empty for the default schedule, or write none for a single attempt."
             error={faultOf('retry/schedule') ?? faults['retry']}
           >
-            <input {...textOf('schedule')} />
+            <input {...textOf('schedule')} placeholder={retry?.schedule.join(', ')} />
           </Field>
           <Field
             label={LABELS.timeoutMs}
             hint="How many milliseconds your server has to answer. Leave it empty for the default."
             error={faultOf('retry/timeoutMs')}
           >
-            <input {...textOf('timeoutMs')} inputMode="numeric" />
+            <input
+              {...textOf('timeoutMs')}
+              inputMode="numeric"
+              placeholder={retry && String(retry.timeoutMs)}
+            />
           </Field>
         </Folded>
         <Folded

@@ -1,8 +1,15 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { answerOf, api, type Schemas } from '../../app/api.js';
 import { showToast } from '../../components/toast.js';
 import { asText, put, useReadAgain } from './subscription.queries.js';
 import { bodyOf, type SubscriptionValues } from './values.js';
+
+/** What applies where a form is left empty. */
+export const defaultsQuery = queryOptions({
+  queryKey: ['defaults'],
+  staleTime: Infinity,
+  queryFn: ({ signal }) => answerOf(api.GET('/v1/webhooks/defaults', { signal })),
+});
 
 /** Creates a subscription from its form. */
 export function useCreateSubscription() {

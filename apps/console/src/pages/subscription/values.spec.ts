@@ -136,4 +136,13 @@ describe('the summary of folded fields', () => {
   ])('summarizes retries %j and timeout %j as: %s', (schedule, timeoutMs, text) => {
     expect(retriesText({ schedule, timeoutMs })).toBe(text);
   });
+
+  it.each([
+    ['', '', 'default: 2 retries over 5 minutes, timeout 15 s'],
+    ['', '5000', '2 retries over 5 minutes, timeout 5 s'],
+    ['none', '', 'a single attempt, timeout 15 s'],
+  ])('fills in the defaults for retries %j and timeout %j: %s', (schedule, timeoutMs, text) => {
+    const defaults = { schedule: [5, 300], timeoutMs: 15_000 };
+    expect(retriesText({ schedule, timeoutMs }, defaults)).toBe(text);
+  });
 });

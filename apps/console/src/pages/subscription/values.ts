@@ -150,17 +150,29 @@ export function payloadText({ payload }: Pick<SubscriptionValues, 'payload'>): s
   return isJson(payload) ? countText(rawMembers(payload).size, 'field') : 'not valid JSON';
 }
 
-/** `3 retries over 11 minutes, timeout 5 s` */
-export function retriesText(values: Pick<SubscriptionValues, 'schedule' | 'timeoutMs'>): string {
-  const { schedule, timeoutMs } = retryOf(values) ?? {};
+/**
+ * `3 retries over 11 minutes, timeout 5 s`
+ * @param defaults what applies where a value is empty, once it is known
+ */
+export function retriesText(
+  values: Pick<SubscriptionValues, 'schedule' | 'timeoutMs'>,
+  defaults?: Retry,
+): string {
+  const given = retryOf(values);
+  if (!given && !defaults) return 'default';
+  const { schedule, timeoutMs } = { ...defaults, ...given };
   const ms = Number(timeoutMs);
   const timeout = timeoutMs !== undefined && ms >= 0 ? `, timeout ${durationText(ms)}` : '';
-  if (schedule === undefined) return timeout === '' ? 'default' : `default schedule${timeout}`;
-  if (schedule.length === 0) return `a single attempt${timeout}`;
+  return `${given ? '' : 'default: '}${scheduleText(schedule)}${timeout}`;
+}
+
+function scheduleText(schedule: Retry['schedule']): string {
+  if (schedule === undefined) return 'default schedule';
+  if (schedule.length === 0) return 'a single attempt';
   const seconds = schedule.reduce<number>((sum, delay) => sum + Number(delay), 0);
   const over = Number.isNaN(seconds) ? '' : ` over ${durationText(seconds * 1_000)}`;
   const count = schedule.length === 1 ? '1 retry' : `${schedule.length} retries`;
-  return `${count}${over}${timeout}`;
+  return `${count}${over}`;
 }
 
 /** `at most 10 a second, 2 calls at once, in order` */

@@ -17,6 +17,9 @@ export function outcomeOf({
 /** The subscription id of counts of all of an account's subscriptions. */
 export const ALL_WEBHOOKS = '0';
 
+/** The account id of counts of the whole installation, which have {@link ALL_WEBHOOKS}. No request can name it. */
+export const INSTALLATION = '-1';
+
 /** An attempt to count. */
 export interface CountedAttempt {
   accountId: string;

@@ -1,7 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { FairReads, type FairRead, parameter, type Query, QueryOf } from '#libs/http';
-import type { Principal } from '#libs/identity';
-import { accountRead, ActAsUser, CurrentUser } from '#libs/identity/http';
+import { OPERATORS, type Principal } from '#libs/identity';
+import { accountRead, ActAsUser, AllowedTo, CurrentUser } from '#libs/identity/http';
 import { MAX_BUCKETS } from '../domain/attempt-history.js';
 import { Statistics } from '../statistics.js';
 
@@ -28,7 +28,7 @@ const STATISTICS = {
   ),
 };
 
-/** How attempts went, of a subscription or of a whole account. */
+/** How attempts went, of a subscription, an account or the whole installation. */
 @Controller('v1')
 @ActAsUser()
 export class StatisticsController {
@@ -54,5 +54,14 @@ export class StatisticsController {
   ): Promise<object> {
     const accountId = accountRead(asked, user);
     return readFairly(() => this.statistics.ofAccount(accountId, range));
+  }
+
+  @Get('overview/stats')
+  @AllowedTo(OPERATORS)
+  statsOfInstallation(
+    @QueryOf(RANGE) range: Query<typeof RANGE>,
+    @FairReads() readFairly: FairRead,
+  ): Promise<object> {
+    return readFairly(() => this.statistics.ofInstallation(range));
   }
 }

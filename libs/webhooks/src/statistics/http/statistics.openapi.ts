@@ -110,5 +110,12 @@ export const statisticsRoutes = describeRoutes(StatisticsController, {
         'of about ten seconds; the last ten seconds of a worker that was killed are missing.',
       answer: AccountStatisticsSchema,
     },
+    statsOfInstallation: {
+      summary: "Show the installation's statistics",
+      about:
+        'Returns the outcomes of the attempts of all accounts in a time range. Attempts are counted with a delay of about ten ' +
+        'seconds; the last ten seconds of a worker that was killed are missing.',
+      answer: HistorySchema,
+    },
   },
 });

@@ -1,6 +1,7 @@
 import { AddressSchema, DeletedSchema, describeError, describeRoutes, schema } from '#libs/http';
 import { WebhookLimitReachedError } from '../domain/webhook.js';
 import { WebhookActionsController } from './webhook-actions.controller.js';
+import { WebhookDefaultsController, WebhookDefaultsView } from './webhook-defaults.controller.js';
 import { VerificationKeySchema, WebhookView } from '../webhook.view.js';
 import { ADDRESSES, WebhooksController } from './webhooks.controller.js';
 
@@ -129,6 +130,18 @@ const actionsRoutes = describeRoutes(WebhookActionsController, {
   },
 });
 
+const defaultsRoutes = describeRoutes(WebhookDefaultsController, {
+  tag: 'Webhooks',
+  operations: {
+    show: {
+      summary: 'Show the defaults',
+      about:
+        'Returns what applies to subscriptions that do not set it, as the operator has configured it.',
+      answer: WebhookDefaultsView.schema,
+    },
+  },
+});
+
 const SAME = 'The same as under `/v1/webhooks/{id}`.';
 
 const applicationWebhooksRoutes = describeRoutes(WebhooksController, {
@@ -162,4 +175,9 @@ const applicationWebhooksRoutes = describeRoutes(WebhooksController, {
 });
 
 /** The subscriptions' part of the API description. */
-export const subscriptionRoutes = [webhooksRoutes, actionsRoutes, applicationWebhooksRoutes];
+export const subscriptionRoutes = [
+  webhooksRoutes,
+  defaultsRoutes,
+  actionsRoutes,
+  applicationWebhooksRoutes,
+];
