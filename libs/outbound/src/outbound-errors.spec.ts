@@ -5,7 +5,6 @@ import { EgressProxyError } from './egress-proxy.js';
 import {
   connectionError,
   failureOf,
-  isShortage,
   outboundErrorOf,
   OwnFaultError,
   ownFaultOf,
@@ -108,15 +107,26 @@ function useInterfaces(interfaces: object): void {
 
 const errorOf = (code: string) => Object.assign(new Error(code), { code });
 
-it('is no lack of ports when a host without IPv6 connects to an IPv6 address', () => {
-  const loopback = { address: '127.0.0.1', family: 'IPv4' };
-  useInterfaces({ lo: [loopback] });
-  const toIpv6 = connectionError(errorOf('EADDRNOTAVAIL'), '2001:db8::1');
-  expect(toIpv6).toMatchObject({ code: 'EHOSTUNREACH' });
-  expect(ownFaultOf(toIpv6)).toBeUndefined();
-  const toIpv4 = connectionError(errorOf('EADDRNOTAVAIL'), '192.0.2.1');
-  expect(isShortage(toIpv4)).toBe(true);
-  const global = { address: '2001:db8::2', family: 'IPv6' };
-  useInterfaces({ lo: [loopback], eth0: [global] });
-  expect(isShortage(connectionError(errorOf('EADDRNOTAVAIL'), '2001:db8::1'))).toBe(true);
-});
+it.each([
+  ['EADDRNOTAVAIL', 'resources'],
+  ['ENETUNREACH', 'network'],
+])(
+  'counts %s as unreachable for an IPv6 address, without IPv6, and as %s with it',
+  (code, ours) => {
+    const faultAt = (address: string) => {
+      const error = connectionError(errorOf(code), address);
+      return ownFaultOf(error) ?? outboundErrorOf(error);
+    };
+    const loopback = { address: '::1', family: 'IPv6' };
+    const linkLocal = { address: 'fe80::1', family: 'IPv6' };
+    useInterfaces({ lo: [{ address: '127.0.0.1', family: 'IPv4' }, loopback], eth0: [linkLocal] });
+    expect(faultAt('2001:db8::1')).toBe('refused');
+    expect(faultAt('fd00::1')).toBe('refused');
+    expect(faultAt('192.0.2.1')).toBe(ours);
+    useInterfaces({ eth0: [{ address: 'fd00::2', family: 'IPv6' }] });
+    expect(faultAt('2001:db8::1')).toBe('refused');
+    expect(faultAt('fd00::1')).toBe(ours);
+    useInterfaces({ eth0: [{ address: '2001:db8::2', family: 'IPv6' }] });
+    expect(faultAt('2001:db8::1')).toBe(ours);
+  },
+);

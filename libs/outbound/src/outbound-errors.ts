@@ -127,19 +127,27 @@ export function isShortage(error: unknown): boolean {
   return shortageOf(error) !== undefined;
 }
 
+/** With these, a host without an IPv6 address that can reach another reports each of them. */
+const WITHOUT_IPV6: unknown[] = ['EADDRNOTAVAIL', 'ENETUNREACH'];
+const GLOBAL = /^[23]/;
+const UNIQUE_LOCAL = /^f[cd]/i;
+
 /**
- * A host without IPv6 reports every IPv6 address like a lack of ports, but waiting does not help.
+ * A host without IPv6 reports every IPv6 address like a lack of ports or of a network, but waiting does not help.
  * @returns the error to throw instead
  */
 export function connectionError(error: unknown, address: string): unknown {
-  const isAboutPort = (error as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL';
-  if (!isAboutPort || !isIPv6(address) || hasIpv6()) return error;
+  const isDoubtful = WITHOUT_IPV6.includes((error as NodeJS.ErrnoException).code);
+  if (!isDoubtful || !isIPv6(address) || hasIpv6For(address)) return error;
   return Object.assign(error as Error, { code: 'EHOSTUNREACH' });
 }
 
-function hasIpv6(): boolean {
-  return Object.values(networkInterfaces()).some((addresses) =>
-    addresses?.some(({ family }) => family === 'IPv6'),
+function hasIpv6For(target: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
+  return own.some(
+    ({ address, family }) =>
+      family === 'IPv6' &&
+      (GLOBAL.test(address) || (UNIQUE_LOCAL.test(address) && UNIQUE_LOCAL.test(target))),
   );
 }
 
