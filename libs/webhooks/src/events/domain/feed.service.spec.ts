@@ -66,6 +66,17 @@ describe('without waiting', () => {
     });
   });
 
+  it('refuses a time that is more than a day ahead of the horizon, whose cursor it would refuse', async () => {
+    const now = Date.UTC(2026, 0, 31);
+    horizon.horizon = leastIdAt(now);
+    const day = 86_400_000;
+    await opened({ since: new Date(now + day) });
+    await expect(opened({ since: new Date(now + day + 1) })).rejects.toMatchObject({
+      message: 'The query parameter since must be at most a day in the future.',
+      faults: [{ field: 'since', code: 'range' }],
+    });
+  });
+
   it('begins at a time, or with the oldest event that is kept', async () => {
     expect(await opened({ since: new Date(2) })).toEqual([['3'], '5']);
     reader.kept = '4';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Found, type Page, type Scope, timeOfId } from '#libs/kernel';
+import { type Found, type Page, type Scope, timeOfId, ValidationError } from '#libs/kernel';
 import type { EventWithData } from './event.js';
 import {
   CursorExpiredError,
@@ -13,7 +13,7 @@ import { FeedWaiters } from './feed-waiters.js';
 
 /** How long a request waits until it is looked at again. */
 const CHECK_MS = 1_000;
-/** How far ahead a cursor may be, as after a restore. With one further ahead, a follower would get nothing without knowing why. */
+/** How far ahead a start may be, as after a restore. With one further ahead, a follower would get nothing without knowing why. */
 const MOST_AHEAD_MS = 86_400_000;
 
 /** Where a follower begins: after a cursor or, without one, at a time, by default now. */
@@ -73,15 +73,21 @@ export class FeedService {
     }
   }
 
-  /** @throws CursorExpiredError, NotACursorError */
+  /** @throws CursorExpiredError, NotACursorError, ValidationError */
   private async cursorOf({ after, since }: FeedStart, end: Horizon): Promise<string> {
-    if (after === undefined && since === undefined) return end;
-    const oldest = await this.reader.oldest(end);
-    if (after === undefined) return later(oldest, this.reader.cursorAt(since!));
-    if (after < oldest) throw new CursorExpiredError(oldest);
-    const aheadMs = timeOfId(after).getTime() - timeOfId(end).getTime();
-    if (aheadMs > MOST_AHEAD_MS) throw new NotACursorError();
-    return after;
+    const isTooLate = (start: Date) => start.getTime() - timeOfId(end).getTime() > MOST_AHEAD_MS;
+    if (after !== undefined) {
+      const oldest = await this.reader.oldest(end);
+      if (after < oldest) throw new CursorExpiredError(oldest);
+      if (isTooLate(timeOfId(after))) throw new NotACursorError();
+      return after;
+    }
+    if (since === undefined) return end;
+    if (isTooLate(since)) {
+      const message = 'The query parameter since must be at most a day in the future.';
+      throw ValidationError.of('since', 'range', message);
+    }
+    return later(await this.reader.oldest(end), this.reader.cursorAt(since));
   }
 
   /** Waits for an event that matches. Skips what it has searched without finding any. */
