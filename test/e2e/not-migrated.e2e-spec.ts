@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { migrate, readConfig } from '#libs/runtime';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
+import { runCli } from '../support/command-line.js';
 import {
   createEmptyDatabase,
   createTestDatabase,
@@ -37,6 +38,18 @@ async function waiting(kind: 'api' | 'worker', environment = {}) {
   const messages = () => started.log().map(({ msg }) => msg);
   return { started, health, messages };
 }
+
+it.each([['migrate'], ['users', 'list']])(
+  'does not run the command %s on a database with features in use that it does not know',
+  async (...command) => {
+    await database.query("INSERT INTO features VALUES ('teleport')");
+    const { code, stderr } = await runCli(command, { env: { DATABASE_URL: database.url } });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(
+      'features that this version does not know, and would ignore: "teleport"',
+    );
+  },
+);
 
 // The API and the worker wait in the same way, but each reads the version with its own role.
 describe.each(['api', 'worker'] as const)('%s', (kind) => {

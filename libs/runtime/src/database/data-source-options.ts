@@ -1,6 +1,8 @@
 import pg, { type Client } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
+import { codeOf, UNDEFINED_TABLE } from './database-errors.js';
+import { requireNoFeatures, USED_FEATURES } from './features.js';
 import { CURRENT_SETTINGS, type CurrentSettings, requireFit } from './needed-settings.js';
 import { postgresAddressOf } from './postgres-address.js';
 import { clientFor } from './postgres-client.js';
@@ -47,11 +49,21 @@ export function dataSourceOptions(
   };
 }
 
-/** @throws the driver's error if PostgreSQL cannot be used now, without any retry */
-export async function connectOnce({ DATABASE_URL }: Config): Promise<void> {
+/**
+ * Connects without any retry.
+ * @throws the driver's error if PostgreSQL cannot be used now; Error if it uses features that this version does not know
+ */
+export async function connectOnce({ DATABASE_URL, DATABASE_SCHEMA }: Config): Promise<void> {
   const client = new (clientFor(postgresAddressOf(DATABASE_URL)))();
   await client.connect();
-  await client.end();
+  try {
+    if (DATABASE_SCHEMA !== undefined) await client.query(`SET search_path = "${DATABASE_SCHEMA}"`);
+    requireNoFeatures((await client.query<{ name: string }>(USED_FEATURES)).rows);
+  } catch (error) {
+    if (codeOf(error) !== UNDEFINED_TABLE) throw error;
+  } finally {
+    await client.end();
+  }
 }
 
 function forProcess(silenceMs: number, { DATABASE_SCHEMA }: Config) {

@@ -23,6 +23,9 @@ const LOST_CONNECTION_TEXT =
 /** What Citus says with the SQLSTATE of internal errors when a node, or the coordinator itself, was killed. */
 const LOST_NODE_TEXT = /^(?:failure on connection marked as essential|postmaster was shut down)/;
 
+/** The SQLSTATE of a statement on a table that does not exist, as before `migrate` has run. */
+export const UNDEFINED_TABLE = '42P01';
+
 /** The SQLSTATE of a PostgreSQL error, or the operating system's error code, or ''. */
 export function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;

@@ -3,9 +3,10 @@ import { DataSource } from 'typeorm';
 import type { Config } from '../config/config.js';
 import { type Log, OutageLog } from '../logging/log.js';
 import { dataSourceOptions } from './data-source-options.js';
-import { codeOf, isUnavailable } from './database-errors.js';
+import { codeOf, isUnavailable, UNDEFINED_TABLE } from './database-errors.js';
 import { warnOfDoubts } from './database-doubts.js';
 import type { DatabaseSchema } from './database-schema.js';
+import { requireNoFeatures, USED_FEATURES } from './features.js';
 import { UnusableDatabaseError } from './needed-settings.js';
 import { postgresAddressOf } from './postgres-address.js';
 import { runtimeSchema } from './runtime-schema.js';
@@ -13,8 +14,6 @@ import { runtimeSchema } from './runtime-schema.js';
 const POLL_MS = 1_000;
 const SILENCE_MS = 5_000;
 
-/** The table of migrations is missing: `migrate` has not run. */
-const UNDEFINED_TABLE = '42P01';
 /** `migrate` has not granted the role its rights. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -91,7 +90,7 @@ async function missingMigrations(
     const executed = new Set(rows.map(({ name }) => name));
     const missing = migrations.filter((name) => !executed.has(name));
     if (missing.length > 0) return missing;
-    await requireNoFeatures(source);
+    requireNoFeatures(await source.query<{ name: string }[]>(USED_FEATURES));
     await warnOfDoubts(source, config, log);
     return [];
   } catch (error) {
@@ -100,15 +99,4 @@ async function missingMigrations(
   } finally {
     await source.destroy();
   }
-}
-
-/** @throws Error with the features in use that only later versions know */
-async function requireNoFeatures(source: DataSource): Promise<void> {
-  const used = await source.query<{ name: string }[]>('SELECT name FROM features ORDER BY name');
-  if (used.length === 0) return;
-  const names = used.map(({ name }) => `"${name}"`).join(', ');
-  throw new Error(
-    `the database uses features that this version does not know, and would ignore: ${names}. Run the version that ` +
-      'made use of them, or a later one',
-  );
 }
