@@ -95,9 +95,10 @@ SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE;
 -- OLDEST_OF, prepared as audit.oldest-of
 SELECT (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS "agoMs"
 FROM audit
-WHERE resource_id = $1 AND action = $2 AND ($3::bigint IS NULL OR user_id = $3)
-  AND id >= least_uuid(clock_timestamp() - make_interval(secs => $4::float8 / 1000))
-ORDER BY id DESC OFFSET $5::integer - 1 LIMIT 1;
+WHERE resource_id = $1 AND action = $2
+  AND ($3::bigint IS NULL OR user_id = $3 AND address IS NOT DISTINCT FROM $4::text)
+  AND id >= least_uuid(clock_timestamp() - make_interval(secs => $5::float8 / 1000))
+ORDER BY id DESC OFFSET $6::integer - 1 LIMIT 1;
 
 -- PRINCIPAL_OF, prepared as logins.principal-of
 SELECT u.id AS "userId", u.username, u.role, c.scope

@@ -99,7 +99,7 @@ describe('an operator', () => {
     }
   });
 
-  it("leaves one entry in the customer's audit for all that a visit shows of something", async () => {
+  it("leaves one entry in the customer's audit for a list or resource that it reads twice", async () => {
     const visitor = await anOperator('visitor');
     const before = (await noted()).length;
     for (const path of [

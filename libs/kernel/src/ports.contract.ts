@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { actAs } from './actor.js';
+import { type Actor, actAs } from './actor.js';
 import type { AuditTrail, Transactions } from './ports.js';
 
 /** What every implementation of {@link Transactions} must do. */
@@ -77,16 +77,18 @@ export function auditTrailContract({ audit, transactions }: AuditTrailUnderTest)
     expect(await audit().msUntilFewer(change, { times: 1, withinMs: 1 })).toBe(0);
   });
 
-  it('tells it of the changes by one user, too', async () => {
-    const by = (userId: string) => ({ name: 'someone', userId });
-    await actAs(by('17'), () => record('9'));
-    const wait = (userId?: string) =>
+  it('counts the entries of one user from one address', async () => {
+    const one = { name: 'someone', userId: '17', address: '192.0.2.1' };
+    await actAs(one, () => record('9'));
+    const wait = (by?: Actor) =>
       audit().msUntilFewer(
-        { ...change, resourceId: '9', ...(userId !== undefined && { userId }) },
+        { ...change, resourceId: '9', ...(by && { by }) },
         { times: 1, withinMs: 60_000 },
       );
     expect(await wait()).toBeGreaterThan(0);
-    expect(await wait('17')).toBeGreaterThan(0);
-    expect(await wait('18')).toBe(0);
+    expect(await wait(one)).toBeGreaterThan(0);
+    expect(await wait({ ...one, userId: '18' })).toBe(0);
+    expect(await wait({ ...one, address: '192.0.2.2' })).toBe(0);
+    expect(await wait({ ...one, address: undefined })).toBe(0);
   });
 }

@@ -1,4 +1,4 @@
-import { currentActor } from './actor.js';
+import { type Actor, currentActor } from './actor.js';
 import { type AuditEntry, AuditTrail, Transactions } from './ports.js';
 
 /** Runs work at once, one transaction at a time. Nothing is rolled back. */
@@ -25,7 +25,7 @@ export class FakeTransactions extends Transactions {
 
 /** An audit in memory. */
 export class FakeAuditTrail extends AuditTrail {
-  private readonly recorded: { entry: AuditEntry; userId: string | undefined; at: number }[] = [];
+  private readonly recorded: { entry: AuditEntry; by: Actor; at: number }[] = [];
 
   constructor(private readonly transactions: FakeTransactions) {
     super();
@@ -38,21 +38,21 @@ export class FakeAuditTrail extends AuditTrail {
 
   override record(...entries: AuditEntry[]): Promise<void> {
     if (!this.transactions.underWay) return Promise.reject(new Error('outside a transaction'));
-    const { userId } = currentActor();
-    this.recorded.push(...entries.map((entry) => ({ entry, userId, at: performance.now() })));
+    const by = currentActor();
+    this.recorded.push(...entries.map((entry) => ({ entry, by, at: performance.now() })));
     return Promise.resolve();
   }
 
   override msUntilFewer(
-    { action, resourceId, userId }: Parameters<AuditTrail['msUntilFewer']>[0],
+    { action, resourceId, by }: Parameters<AuditTrail['msUntilFewer']>[0],
     { times, withinMs }: { times: number; withinMs: number },
   ): Promise<number> {
     const since = performance.now() - withinMs;
     const changes = this.recorded.filter(
-      ({ entry, at, ...by }) =>
+      ({ entry, at, by: other }) =>
         entry.action === action &&
         entry.resourceId === resourceId &&
-        (userId === undefined || by.userId === userId) &&
+        (!by || (other.userId === by.userId && other.address === by.address)) &&
         at >= since,
     );
     const oldest = changes.at(-times);

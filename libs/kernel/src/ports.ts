@@ -1,3 +1,5 @@
+import type { Actor } from './actor.js';
+
 /**
  * Lets repositories of several contexts share a transaction without passing it around: everything they do
  * inside the work of {@link run} belongs to it.
@@ -35,11 +37,12 @@ export abstract class AuditTrail {
   abstract record(...entries: AuditEntry[]): Promise<void>;
 
   /**
-   * Whether a resource was changed `times` times or more within the last `withinMs`, by anybody or by one user.
-   * @returns ms until the oldest of these changes leaves that window; 0 if there were fewer
+   * Whether there are `times` or more entries of a resource within the last `withinMs`, by anybody, or by a user from an
+   * address. For an exact answer, the caller locks the resource.
+   * @returns ms until the oldest of these entries leaves that window; 0 if there were fewer
    */
   abstract msUntilFewer(
-    change: Pick<AuditEntry, 'action' | 'resourceId'> & { userId?: string },
+    entry: Pick<AuditEntry, 'action' | 'resourceId'> & { by?: Actor },
     limit: { times: number; withinMs: number },
   ): Promise<number>;
 }

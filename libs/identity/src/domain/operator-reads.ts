@@ -10,7 +10,7 @@ interface Read extends Pick<AuditEntry, 'resourceId'> {
   accountId: string;
 }
 
-/** What an operator reads again and again in this time is recorded once, as one visit. */
+/** Reads of the same list or resource within this time, from the same address, leave one entry. */
 const VISIT_MS = 30 * 60_000;
 
 /** Records in the audit what operators read of the resources of customers. */
@@ -29,13 +29,13 @@ export class OperatorReads {
   async record({ role, userId }: Principal, actor: Actor, read: Read): Promise<void> {
     if (!isOperator(role) || read.accountId === userId) return;
     if (!(await this.users.findById(read.accountId))) return;
-    await actAs(actor, () => this.transactions.run(() => this.recordOnce(userId, read)));
+    await actAs(actor, () => this.transactions.run(() => this.recordOnce(actor, read)));
   }
 
-  private async recordOnce(userId: string, read: Read): Promise<void> {
+  private async recordOnce(by: Actor, read: Read): Promise<void> {
     const { action, resourceId } = read;
     const once = { times: 1, withinMs: VISIT_MS };
-    const isNoted = (await this.audit.msUntilFewer({ action, resourceId, userId }, once)) > 0;
+    const isNoted = (await this.audit.msUntilFewer({ action, resourceId, by }, once)) > 0;
     if (!isNoted) await this.audit.record(read);
   }
 }

@@ -21,7 +21,7 @@ export function accountRead(asked: string | undefined, viewer: Principal): strin
 /** The parameter for {@link accountRead}. */
 export const ACCOUNT_READ = {
   accountId: parameter.numericId(
-    "The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it.",
+    "The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit shows it.",
     '83346',
   ),
 };

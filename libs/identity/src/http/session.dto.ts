@@ -40,7 +40,7 @@ export const SessionView = viewOf<ShownSession>()('Session', {
   byLink: computed(
     optional(
       schema.flag(
-        '`true` if it started with a link to the console, so that it cannot create links; otherwise absent.',
+        '`true` if it started with a link to the console, and therefore cannot create links; otherwise absent.',
         true,
       ),
     ),

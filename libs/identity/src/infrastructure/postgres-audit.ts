@@ -111,10 +111,11 @@ export class PostgresAuditTrail implements AuditTrail {
   }
 
   async msUntilFewer(
-    { action, resourceId, userId }: Parameters<AuditTrail['msUntilFewer']>[0],
+    { action, resourceId, by }: Parameters<AuditTrail['msUntilFewer']>[0],
     { times, withinMs }: { times: number; withinMs: number },
   ): Promise<number> {
-    const values = { action, resourceId, userId, times, withinMs };
+    const { userId, address } = by ?? {};
+    const values = { action, resourceId, userId, address, times, withinMs };
     const [oldest] = await this.transactions.query(OLDEST_OF, values);
     return oldest ? Math.max(withinMs - oldest.agoMs, 1) : 0;
   }
@@ -126,6 +127,7 @@ export const OLDEST_OF = prepared<
     action: string;
     resourceId: string;
     userId: string | undefined;
+    address: string | undefined;
     times: number;
     withinMs: number;
   },
@@ -135,7 +137,8 @@ export const OLDEST_OF = prepared<
   `
 SELECT (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS "agoMs"
 FROM audit
-WHERE resource_id = @resourceId AND action = @action AND (@userId::bigint IS NULL OR user_id = @userId)
+WHERE resource_id = @resourceId AND action = @action
+  AND (@userId::bigint IS NULL OR user_id = @userId AND address IS NOT DISTINCT FROM @address::text)
   AND id >= least_uuid(clock_timestamp() - make_interval(secs => @withinMs::float8 / 1000))
 ORDER BY id DESC OFFSET @times::integer - 1 LIMIT 1`,
 );
