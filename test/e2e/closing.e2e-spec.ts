@@ -3,6 +3,7 @@ import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { runCli } from '../support/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { EventStream } from '../support/event-stream.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
 import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { partitionsOf, pastDeliveries } from '../support/past.js';
@@ -105,6 +106,16 @@ const closed = (id: string) =>
 const aReport = (to: object) =>
   platform.post('/v1/events', { event: 'cdrCreated', resource: 'call', data: {}, ...to });
 
+async function expectNoReports(fields: Record<string, string>): Promise<void> {
+  for (const [field, value] of Object.entries(fields)) {
+    expectProblem(await aReport({ [field]: value }), {
+      status: 400,
+      code: 'validation_failed',
+      faults: [`${field} unknown_reference`],
+    });
+  }
+}
+
 describe('an account that is closed', () => {
   it('answers 202, and logins and sessions end within about a second', async () => {
     const { id, username, auth, client } = await aCustomer();
@@ -132,18 +143,22 @@ describe('an account that is closed', () => {
     expect((await aReport({ accountId: id })).status).toBe(202);
     expect((await aReport({ applicationId })).status).toBe(202);
     await close(id);
-    for (const [field, to] of Object.entries({
-      accountId: { accountId: id },
-      applicationId: { applicationId },
-    })) {
-      const answer = await aReport(to);
-      expectProblem(answer, {
-        status: 400,
-        code: 'validation_failed',
-        faults: [`${field} unknown_reference`],
-      });
-    }
+    await expectNoReports({ accountId: id, applicationId });
     expect(await countOf('events', `account_id = ${id}`)).toBe(2);
+  });
+
+  it('ends its streams and the requests that wait for its feed', async () => {
+    const { id, auth, client } = await aCustomer();
+    const stream = await EventStream.open(`${api.url}/v1/stream`, auth);
+    const following = client.get('/v1/feed?wait=20');
+    await close(id);
+    const start = performance.now();
+    await eventually(
+      () => Promise.resolve(stream.ended),
+      (ended) => ended,
+    );
+    expect((await following).status).toBe(401);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   it('has no applications and subscriptions any more, and its deliveries are cancelled', async () => {
@@ -275,6 +290,7 @@ describe('the worker', () => {
     for (const table of ['webhook_losses', 'webhook_successes']) {
       expect(await countOf(table, 'webhook_id NOT IN (SELECT id FROM webhooks)')).toBe(0);
     }
+    await expectNoReports({ accountId: leaving.id });
     const made = await platform.post('/v1/users', { username: leaving.username });
     expect(made.json<{ id: number }>().id).toBeGreaterThan(Number(staying.id));
     const users = (await platform.get('/v1/users')).json<ShownUser[]>();

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { eventually } from '#tools/eventually';
@@ -77,6 +78,23 @@ it('holds deliveries when every host fails at once, says so, and sends all of th
   // Failures of the first two hosts, which are booked: up to two of each.
   const booked = waiting.filter(({ attempts }) => attempts > 0);
   expect(new Set(booked.map(({ webhookId }) => webhookId)).size).toBeLessThanOrEqual(2);
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const dryRun = { since, state: 'pending', dryRun: true };
+  const counted = (await client.post('/v1/deliveries/send', dryRun)).json<Schemas['ReplayCount']>();
+  expect(counted.now).toBe(0);
+  expect(counted.waiting.hold).toBeGreaterThan(0);
+  // At most one notification a second is sent, each to another host.
+  const probed: string[] = [];
+  for (const [index, receiver] of receivers.entries()) {
+    receiver.answering = (_, response) => {
+      probed.push(HOSTS[index]!);
+      response.destroy();
+    };
+  }
+  await delay(4_000);
+  expect(probed.length).toBeGreaterThan(0);
+  expect(probed.length).toBeLessThanOrEqual(5);
+  expect(new Set(probed).size).toBe(probed.length);
   const webhooks = (await client.get('/v1/webhooks?scope=all')).json<Schemas['Webhook'][]>();
   expect(webhooks.filter(({ health }) => health?.state === 'open')).toEqual([]);
 

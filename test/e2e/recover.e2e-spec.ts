@@ -301,6 +301,9 @@ it('runs one at a time, for operators alone, and refuses a time that is none', a
     'recovery_running',
   ]);
   expect((await client.post(RECOVER, anOutage())).status).toBe(403);
+  const operator = clientOf(api.url, (await createUser(database, 'second', 'operator')).auth);
+  expect((await operator.get(first)).status).toBe(200);
+  expect((await operator.post(RECOVER, { ...anOutage(), dryRun: true })).status).toBe(200);
   expect((await client.get(first)).status).toBe(403);
   expect((await platform.get(`${first.slice(0, -4)}ffff`)).status).toBe(404);
   const { since, until } = anOutage();

@@ -18,6 +18,7 @@ let auth: string;
 let customer: Client;
 let stranger: Client;
 let platform: Client;
+let operator: Client;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -26,6 +27,7 @@ beforeAll(async () => {
   const { url } = apis[0]!;
   stranger = clientOf(url, (await createUser(database, 'stranger')).auth);
   platform = clientOf(url, (await createUser(database, 'switch', 'platform')).auth);
+  operator = clientOf(url, (await createUser(database, 'operator', 'operator')).auth);
 });
 afterAll(async () => {
   await Promise.all(apis.map((api) => api.stop()));
@@ -193,7 +195,7 @@ describe('a page of the feed', () => {
 });
 
 describe('who follows', () => {
-  it('gets its own events; the platform those of all accounts, or of one', async () => {
+  it('gets its own events; operators those of all accounts, or of one', async () => {
     await aCustomer();
     const start = await now();
     const id = await report();
@@ -204,8 +206,10 @@ describe('who follows', () => {
     expect(await readAll(customer, start)).toEqual([id]);
     expect(await readAll(stranger, start)).toEqual([others]);
     expect(await readAll(stranger, start, `&accountId=${account}`)).toEqual([]);
-    expect(await readAll(platform, start)).toEqual([id, others]);
-    expect(await readAll(platform, start, `&accountId=${account}`)).toEqual([id]);
+    for (const by of [platform, operator]) {
+      expect(await readAll(by, start)).toEqual([id, others]);
+      expect(await readAll(by, start, `&accountId=${account}`)).toEqual([id]);
+    }
     expect((await clientOf(apis[0]!.url).get('/v1/feed')).status).toBe(401);
   });
 

@@ -6,7 +6,7 @@ const WAITING = `SELECT count(*)::integer AS count FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 /**
- * Runs a statement that must wait for another transaction, which has changed these deliveries and commits then.
+ * Runs a statement that must wait for another transaction, which changes these deliveries and then commits.
  * @returns the rows of the statement
  */
 export async function afterChangesOf<Row extends pg.QueryResultRow>(
@@ -15,19 +15,22 @@ export async function afterChangesOf<Row extends pg.QueryResultRow>(
   statement: string,
   values: unknown[],
 ): Promise<Row[]> {
-  const [other, own] = [0, 1].map(() => new pg.Client({ connectionString: database.url }));
-  await Promise.all([other!.connect(), own!.connect()]);
+  const other = new pg.Client({ connectionString: database.url });
+  const own = new pg.Client({ connectionString: database.url });
   try {
-    await other!.query('BEGIN');
-    await other!.query('UPDATE deliveries SET attempts = attempts + 1 WHERE id = ANY ($1)', [ids]);
-    const result = own!.query<Row>(statement, values);
-    await eventually(
+    await Promise.all([other.connect(), own.connect()]);
+    await other.query('BEGIN');
+    await other.query('UPDATE deliveries SET attempts = attempts + 1 WHERE id = ANY ($1)', [ids]);
+    const waits = eventually(
       async () => (await database.query<{ count: number }>(WAITING))[0]!.count,
       (count) => count > 0,
     );
-    await other!.query('COMMIT');
-    return (await result).rows;
+    const [{ rows }] = await Promise.all([
+      own.query<Row>(statement, values),
+      waits.then(() => other.query('COMMIT')),
+    ]);
+    return rows;
   } finally {
-    await Promise.all([other!.end(), own!.end()]);
+    await Promise.all([other.end(), own.end()]);
   }
 }

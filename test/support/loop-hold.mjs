@@ -1,7 +1,7 @@
 // Measures for how long the event loop stands still, for `npm run test:hostile`: Node.js loads this file before a process
 // under test. On SIGWINCH, it divides the time since the last SIGWINCH into thirds or, if these are longer, parts of ten
-// seconds, and writes to the file LOOP_HOLD the shortest of their longest holds, in ms. An attack holds the loop in each
-// part. A virtual machine pauses now and then.
+// seconds, and writes to the file LOOP_HOLD the shortest of their longest holds, in ms. An attack lasts until its
+// last answer, and holds the loop in each part. A virtual machine pauses now and then.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 

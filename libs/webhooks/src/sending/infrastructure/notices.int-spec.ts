@@ -314,119 +314,122 @@ it('tells nothing if the change is not committed, and once after it is', async (
   expect(await told()).toHaveLength(1);
 });
 
-describe('subscriptions of operators to notices of all accounts', () => {
-  const ALL = { event: 'webhookFailing', accounts: 'all' };
-  let operator: string;
+describe.each(['platform', 'operator'])(
+  'subscriptions of the role %s to notices of all accounts',
+  (role) => {
+    const ALL = { event: 'webhookFailing', accounts: 'all' };
+    let operator: string;
 
-  beforeEach(async () => {
-    operator = await anOperator();
-  });
+    beforeEach(async () => {
+      operator = await anOperator();
+    });
 
-  async function anOperator(): Promise<string> {
-    const id = await anAccount(database);
-    await database.query(`UPDATE users SET role = 'platform' WHERE id = $1`, [id]);
-    return id;
-  }
+    async function anOperator(): Promise<string> {
+      const id = await anAccount(database);
+      await database.query('UPDATE users SET role = $2 WHERE id = $1', [id, role]);
+      return id;
+    }
 
-  /** The events, with the subscriptions that they are sent to. */
-  const events = () =>
-    database.query<{ id: string; account: string }>(
-      `SELECT e.id, e.account_id AS account, e.application_id AS application, e.unmatched,
+    /** The events, with the subscriptions that they are sent to. */
+    const events = () =>
+      database.query<{ id: string; account: string }>(
+        `SELECT e.id, e.account_id AS account, e.application_id AS application, e.unmatched,
          array_agg(d.webhook_id ORDER BY d.webhook_id) AS "to", bool_and(d.account_id = e.account_id) AS "isOwn"
        FROM events e LEFT JOIN deliveries d ON d.event_id = e.id
        GROUP BY e.id, e.account_id, e.application_id, e.unmatched ORDER BY e.account_id`,
-    );
+      );
 
-  it('get an event of their own account, besides that of the customer', async () => {
-    const application = await anApplication(database, account);
-    await set(`application_id = ${application}`);
-    const own = await listener('webhookFailing');
-    const [first, second] = [
-      await aSubscription(database, operator, ALL),
-      await aSubscription(database, operator, ALL),
-    ];
-    const other = await anOperator();
-    const ofOther = await aSubscription(database, other, ALL);
-    await open();
-    expect(statements).toBe(1);
-    const told = await events();
-    const toldEach = { unmatched: false, isOwn: true };
-    expect(told).toMatchObject([
-      { ...toldEach, account, application, to: [own] },
-      { ...toldEach, account: operator, application: null, to: [first, second] },
-      { ...toldEach, account: other, application: null, to: [ofOther] },
-    ]);
-    expect(activity.reported.filter(({ change }) => change.kind === 'event')).toEqual(
-      expect.arrayContaining(
-        told.map(({ id, account: accountId }) => ({ accountId, change: { kind: 'event', id } })),
-      ),
-    );
-    expect(await data()).toMatchObject({ webhookId: webhook, accountId: account });
-  });
+    it('get an event of their own account, besides that of the customer', async () => {
+      const application = await anApplication(database, account);
+      await set(`application_id = ${application}`);
+      const own = await listener('webhookFailing');
+      const [first, second] = [
+        await aSubscription(database, operator, ALL),
+        await aSubscription(database, operator, ALL),
+      ];
+      const other = await anOperator();
+      const ofOther = await aSubscription(database, other, ALL);
+      await open();
+      expect(statements).toBe(1);
+      const told = await events();
+      const toldEach = { unmatched: false, isOwn: true };
+      expect(told).toMatchObject([
+        { ...toldEach, account, application, to: [own] },
+        { ...toldEach, account: operator, application: null, to: [first, second] },
+        { ...toldEach, account: other, application: null, to: [ofOther] },
+      ]);
+      expect(activity.reported.filter(({ change }) => change.kind === 'event')).toEqual(
+        expect.arrayContaining(
+          told.map(({ id, account: accountId }) => ({ accountId, change: { kind: 'event', id } })),
+        ),
+      );
+      expect(await data()).toMatchObject({ webhookId: webhook, accountId: account });
+    });
 
-  it('are told if no subscription of the account listens', async () => {
-    const to = await aSubscription(database, operator, ALL);
-    await open();
-    expect(await events()).toMatchObject([{ account: operator, to: [to] }]);
-  });
+    it('are told if no subscription of the account listens', async () => {
+      const to = await aSubscription(database, operator, ALL);
+      await open();
+      expect(await events()).toMatchObject([{ account: operator, to: [to] }]);
+    });
 
-  it('are told of those of their own account by its event, and never of themselves', async () => {
-    const [one, other] = [
-      await aSubscription(database, operator, ALL),
-      await aSubscription(database, operator, ALL),
-    ];
-    const plain = await aSubscription(database, operator, { event: 'webhookFailing' });
-    await open(one);
-    expect(await events()).toMatchObject([{ account: operator, to: [other, plain] }]);
-  });
+    it('are told of those of their own account by its event, and never of themselves', async () => {
+      const [one, other] = [
+        await aSubscription(database, operator, ALL),
+        await aSubscription(database, operator, ALL),
+      ];
+      const plain = await aSubscription(database, operator, { event: 'webhookFailing' });
+      await open(one);
+      expect(await events()).toMatchObject([{ account: operator, to: [other, plain] }]);
+    });
 
-  it('are the only ones of their account that are told of others', async () => {
-    await aSubscription(database, operator, { event: 'webhookFailing' });
-    await aSubscription(database, operator, { event: 'webhookDisabled', accounts: 'all' });
-    await aSubscription(database, operator, { ...ALL, enabled: false });
-    await aSubscription(database, operator, { ...ALL, deleted_at: new Date() });
-    await open();
-    expect(await events()).toEqual([]);
-  });
-
-  it.each(["status = 'locked'", "role = 'account'"])(
-    'are told nothing of others while the user has %s',
-    async (change) => {
-      await aSubscription(database, operator, ALL);
-      await database.query(`UPDATE users SET ${change} WHERE id = $1`, [operator]);
+    it('are the only ones of their account that are told of others', async () => {
+      await aSubscription(database, operator, { event: 'webhookFailing' });
+      await aSubscription(database, operator, { event: 'webhookDisabled', accounts: 'all' });
+      await aSubscription(database, operator, { ...ALL, enabled: false });
+      await aSubscription(database, operator, { ...ALL, deleted_at: new Date() });
       await open();
       expect(await events()).toEqual([]);
-    },
-  );
+    });
 
-  it('get a replay of the notice if they have a filter', async () => {
-    const filtered = { ...ALL, filter: '{"name":"Billing"}', filter_id: 'x' };
-    const to = await aSubscription(database, operator, filtered);
-    await open();
-    expect(await events()).toMatchObject([{ account: operator, unmatched: true, to: [null] }]);
-    expect(
-      await database.query(
-        `SELECT r.account_id AS account, p.account_id AS "ofPart", p.webhook_id AS "to"
+    it.each(["status = 'locked'", "role = 'account'"])(
+      'are told nothing of others while the user has %s',
+      async (change) => {
+        await aSubscription(database, operator, ALL);
+        await database.query(`UPDATE users SET ${change} WHERE id = $1`, [operator]);
+        await open();
+        expect(await events()).toEqual([]);
+      },
+    );
+
+    it('get a replay of the notice if they have a filter', async () => {
+      const filtered = { ...ALL, filter: '{"name":"Billing"}', filter_id: 'x' };
+      const to = await aSubscription(database, operator, filtered);
+      await open();
+      expect(await events()).toMatchObject([{ account: operator, unmatched: true, to: [null] }]);
+      expect(
+        await database.query(
+          `SELECT r.account_id AS account, p.account_id AS "ofPart", p.webhook_id AS "to"
          FROM replays r JOIN replay_parts p ON p.replay_id = r.id`,
-      ),
-    ).toEqual([{ account: operator, ofPart: operator, to }]);
-  });
+        ),
+      ).toEqual([{ account: operator, ofPart: operator, to }]);
+    });
 
-  it('that fail tell those of other operators once', async () => {
-    const other = await anOperator();
-    const [one, two] = [
-      await aSubscription(database, operator, ALL),
-      await aSubscription(database, other, ALL),
-    ];
-    for (const id of [one, two, one, two]) {
-      await set(
-        `failures = 10, failing_since = now() - interval '1 minute', open_until = NULL`,
-        id,
-      );
-      await report(FAILED, id);
-      await set('open_until = now()', id);
-      await report(FAILED, id);
-    }
-    expect(await told()).toHaveLength(2);
-  });
-});
+    it('that fail tell those of other operators once', async () => {
+      const other = await anOperator();
+      const [one, two] = [
+        await aSubscription(database, operator, ALL),
+        await aSubscription(database, other, ALL),
+      ];
+      for (const id of [one, two, one, two]) {
+        await set(
+          `failures = 10, failing_since = now() - interval '1 minute', open_until = NULL`,
+          id,
+        );
+        await report(FAILED, id);
+        await set('open_until = now()', id);
+        await report(FAILED, id);
+      }
+      expect(await told()).toHaveLength(2);
+    });
+  },
+);
