@@ -64,6 +64,7 @@ it("links a failing target to its account's deliveries, which are read-only", as
     .first();
   await expect.poll(() => failedAttempts.innerText(), { timeout: 30_000 }).toBe('1');
   await page.getByRole('link', { name: '24 h' }).click();
+  await page.getByText('1 more than the day before').waitFor();
   await failing.getByRole('link', { name: customer.username }).waitFor();
   expect(await failing.getByRole('cell').last().innerText()).toBe('1');
   await signOfLife('worker', 0);

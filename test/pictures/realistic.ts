@@ -411,12 +411,12 @@ async function countAttempts(
   await insert(
     database,
     'attempt_counts',
-    [...counts].map(([key, count]) => {
+    [...counts].flatMap(([key, count]) => {
       const [webhook, at, outcome, bin] = key.split(' ');
-      return {
-        ...{ account_id: accountId, webhook_id: webhook, at: new Date(Number(at)) },
-        ...{ outcome, bin: Number(bin), count },
-      };
+      const counted = { at: new Date(Number(at)), outcome, bin: Number(bin), count };
+      // Those of the account are also those of the installation.
+      const owners = webhook === '0' ? [accountId, '-1'] : [accountId];
+      return owners.map((owner) => ({ account_id: owner, webhook_id: webhook, ...counted }));
     }),
   );
 }

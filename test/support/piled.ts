@@ -96,6 +96,11 @@ export async function pileUp(
       webhook!.id,
     ],
     [
+      `INSERT INTO attempt_counts (account_id, webhook_id, at, outcome, bin, count)
+       SELECT -1, 0, at, outcome, bin, count FROM attempt_counts WHERE account_id = $1 AND webhook_id = 0`,
+      accountId,
+    ],
+    [
       `INSERT INTO replays (id, webhook_id, account_id, since, until, states, state, completed_at, total)
        SELECT new_uuid(now() - interval '2 hours', n), w, $2, now(), now(), '{exhausted}', 'completed', now(), 0
        FROM unnest(ARRAY[NULL, $1::bigint]) w, ${series}`,

@@ -114,7 +114,7 @@ export interface paths {
         };
         /**
          * Show the defaults
-         * @description Returns what applies to subscriptions that do not set it, as the operator has configured it.
+         * @description Returns the configured retry schedule and timeout, which apply to subscriptions without their own.
          */
         get: operations["webhookDefaultsShow"];
         put?: never;
@@ -3831,7 +3831,7 @@ export interface components {
              */
             scope: "manage" | "read";
             /**
-             * @description `true` if it started with a link to the console, so that it cannot create links; otherwise absent.
+             * @description `true` if it started with a link to the console, and therefore cannot create links; otherwise absent.
              * @example true
              */
             byLink?: boolean;
@@ -4933,7 +4933,7 @@ export interface operations {
     applicationsList: {
         parameters: {
             query?: {
-                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit shows it. */
                 accountId?: string;
                 /** @description The maximum number of entries to return; by default, all. */
                 limit?: number;
@@ -5016,7 +5016,7 @@ export interface operations {
     applicationsShow: {
         parameters: {
             query?: {
-                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit shows it. */
                 accountId?: string;
             };
             header?: never;
@@ -5137,7 +5137,7 @@ export interface operations {
             query?: {
                 /** @description `all` includes the subscriptions of applications. */
                 scope?: "all";
-                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit shows it. */
                 accountId?: string;
                 /** @description Only subscriptions to this kind of event: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
@@ -5228,7 +5228,7 @@ export interface operations {
     webhooksShow: {
         parameters: {
             query?: {
-                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit shows it. */
                 accountId?: string;
                 /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";
@@ -5518,7 +5518,7 @@ export interface operations {
     applicationWebhooksList: {
         parameters: {
             query?: {
-                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit shows it. */
                 accountId?: string;
                 /** @description Only subscriptions to this kind of event: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
@@ -5617,7 +5617,7 @@ export interface operations {
     applicationWebhooksShow: {
         parameters: {
             query?: {
-                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit then shows it. */
+                /** @description The account to read; by default, the caller's. Only operators (roles `platform` and `operator`) can read another account, whose audit shows it. */
                 accountId?: string;
                 /** @description `activity` adds the attempts of the last 24 hours, the newest delivery and the last success. */
                 include?: "activity";

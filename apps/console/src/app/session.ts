@@ -68,7 +68,7 @@ const otherTabs = new BroadcastChannel('switchhook.session');
 otherTabs.addEventListener('message', () => void checkSession());
 
 /**
- * Whether the session is still valid, belongs to the same user and has the same scope; if not, shows the login or what the
+ * Whether the session is still valid, belongs to the same user and may do the same; if not, shows the login or what the
  * new session may see and do.
  */
 export async function checkSession(): Promise<void> {
@@ -80,7 +80,7 @@ export async function checkSession(): Promise<void> {
   queryClient.setQueryData<SessionState>(SESSION_KEY, { user: data });
 }
 
-/** What a session may do, beside its user. */
+/** What a session may do, apart from whose it is. */
 function allows({ scope, byLink }: Session): string {
   return byLink ? `${scope} by link` : scope;
 }

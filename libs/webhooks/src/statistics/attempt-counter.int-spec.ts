@@ -85,7 +85,7 @@ describe('counted attempts', () => {
     expect(found).toMatchObject({ attempts: 4, outcomes: { '2xx': 4 } });
   });
 
-  it("counts a subscription's attempts, those of all of the account's, and of all accounts", async () => {
+  it('counts attempts by subscription, by account and for the installation', async () => {
     const [accountId, other] = [aCustomer(), aCustomer()];
     const before = await statistics.ofInstallation(range);
     const attempt = { at: at(0), status: 503, durationMs: 10 };

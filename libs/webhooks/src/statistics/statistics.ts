@@ -83,7 +83,7 @@ FROM (
 GROUP BY id`);
 }
 
-/** Shows customers how the attempts of their subscriptions went, and how many deliveries wait. */
+/** Shows how attempts went, and how many deliveries wait. */
 @Injectable()
 export class Statistics {
   constructor(

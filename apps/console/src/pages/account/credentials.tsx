@@ -38,7 +38,7 @@ export function Credentials({
   }
   const commands = [
     { name: 'Add a credential', group: 'Actions', run: open },
-    // Reporters cannot use the console, and a session that began with a link makes none.
+    // Reporters cannot use the console, and a session that began with a link cannot create links.
     ...(account.role === 'reporter' || byLink
       ? []
       : [{ name: 'Create a link to the console', group: 'Actions', run: openLink }]),
@@ -121,7 +121,9 @@ export function Credentials({
         )}
       </section>
       {mayChange && isNew && <NewCredential add={add} onClose={() => setIsNew(false)} />}
-      {mayChange && isNewLink && <NewLink link={link} onClose={() => setIsNewLink(false)} />}
+      {mayChange && !byLink && isNewLink && (
+        <NewLink link={link} onClose={() => setIsNewLink(false)} />
+      )}
       {leaving && (
         <Confirm
           label={`Revoke credential ${leaving.id}?`}

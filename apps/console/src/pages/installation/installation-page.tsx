@@ -23,9 +23,6 @@ const MINUTE_MS = 60_000;
 export default function InstallationPage() {
   const { data, error, isPending, dataUpdatedAt } = useQuery(overviewQuery);
   const loads = useQuery(topLoadsQuery);
-  const statistics = useQuery(installationStatisticsQuery(useRange()));
-  // At once, so that nothing moves.
-  const isEarly = isPending || loads.isPending || statistics.isPending;
   const now = useNow((time) => Math.floor(time / MINUTE_MS) * MINUTE_MS);
   const health = data && healthOf(data.overview, now);
   return (
@@ -38,7 +35,6 @@ export default function InstallationPage() {
           </span>
         )
       }
-      actions={<RangePicker />}
     >
       <Problem error={error}>
         {data && (
@@ -48,12 +44,11 @@ export default function InstallationPage() {
           </>
         )}
       </Problem>
-      <Problem error={statistics.error} />
-      {isEarly && <SkeletonRows rowHeight={41} />}
-      {data && health && !isEarly && (
+      {(isPending || loads.isPending) && <SkeletonRows rowHeight={41} />}
+      {data && health && !loads.isPending && (
         <div className="installation">
           <Checks health={health} />
-          {statistics.data && <AttemptFigures history={statistics.data} hasRate />}
+          <Attempts isDown={error !== null} />
           <Counts {...data} />
           <TopLoads data={loads.data} error={loads.error} />
           <FailingTargets failing={data.overview.failing} />
@@ -67,6 +62,21 @@ export default function InstallationPage() {
 }
 
 const ICONS = { good: CircleCheck, waiting: CircleAlert, bad: CircleX } as const;
+
+/** The attempts of all accounts in a time range. @param isDown whether the page has said already that nothing can be read */
+function Attempts({ isDown }: { isDown: boolean }) {
+  const { data, error } = useQuery(installationStatisticsQuery(useRange()));
+  return (
+    <section className="attempts" aria-labelledby="attempts">
+      <header>
+        <h2 id="attempts">Attempts</h2>
+        <RangePicker isSmall />
+      </header>
+      {!isDown && <Problem error={error} />}
+      {data && <AttemptFigures history={data} hasRate />}
+    </section>
+  );
+}
 
 /** All checks in a row, and below it the problems with advice. */
 function Checks({ health: { findings, problems } }: { health: Health }) {

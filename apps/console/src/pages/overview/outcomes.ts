@@ -57,27 +57,19 @@ export const rateTone = (succeeded: number, failed: number): 'good' | 'bad' =>
   failed * 100 <= succeeded + failed ? 'good' : 'bad';
 
 /**
- * How many attempts succeeded in a second, such as `12 /s, peak 31 /s`: on average, and in the busiest bucket.
+ * How many attempts succeeded in a second, such as `12 a second`; undefined if it was less than one in ten seconds.
  * @param buckets the last of which is incomplete
  */
-export function rateText(buckets: History['buckets']): string {
-  const [counts, seconds] = [[] as number[], [] as number[]];
-  for (const { outcomes, since, until } of buckets.slice(0, -1)) {
-    counts.push(succeeded(outcomes));
-    seconds.push((Date.parse(until) - Date.parse(since)) / 1_000);
-  }
-  const average = sumOf(counts) / Math.max(sumOf(seconds), 1);
-  const most = Math.max(0, ...counts.map((count, index) => count / seconds[index]!));
-  return `${decimal(average)} /s, peak ${decimal(most)} /s`;
+export function rateText(buckets: History['buckets']): string | undefined {
+  const complete = buckets.slice(0, -1);
+  const count = complete.reduce((sum, { outcomes }) => sum + succeeded(outcomes), 0);
+  const [first, last] = [complete.at(0), complete.at(-1)];
+  if (!first || !last) return undefined;
+  const rate = (count * 1_000) / (Date.parse(last.until) - Date.parse(first.since));
+  if (rate < 0.1) return undefined;
+  const digits = rate < 10 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 0 };
+  return `${rate.toLocaleString('en', digits)} a second`;
 }
-
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
-
-/** `312`, `3.2`, `0.05` */
-const decimal = (value: number): string =>
-  value.toLocaleString('en', value >= 10 ? { maximumFractionDigits: 0 } : DIGITS);
-
-const DIGITS = { maximumSignificantDigits: 2 };
 
 /** The series of the charts. */
 export function chartsOf({ buckets }: Pick<History, 'buckets'>): {

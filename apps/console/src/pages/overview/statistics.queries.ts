@@ -46,7 +46,8 @@ export const subscriptionStatisticsQuery = (id: string, range: Range, customer?:
 export const installationStatisticsQuery = (range: Range) =>
   queryOptions({
     queryKey: ['statistics', range, 'installation'],
-    refetchInterval: READ_AGAIN_MS,
+    // Operators have no turns with each other, and a long range changes little.
+    refetchInterval: range === 'hour' ? READ_AGAIN_MS : 4 * READ_AGAIN_MS,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => {
       const query = bucketsOf(range, Date.now());

@@ -84,6 +84,7 @@ export function AttemptFigures({
   const [succeeded, failed] = charts.outcomes.map(courseOf);
   const [, p95] = charts.answers.map(courseOf);
   const failedCount = failedOf({ attempts, outcomes });
+  const rate = hasRate ? rateText(buckets) : undefined;
   return (
     <Figures>
       <Figure
@@ -98,7 +99,7 @@ export function AttemptFigures({
               <span className={`toned ${rateTone(attempts - failedCount, failedCount)}`}>
                 {successText(history)}
               </span>
-              {hasRate ? ` · ${rateText(buckets)}` : ' of attempts'}
+              {rate === undefined ? ' of attempts' : ` · ${rate}`}
             </>
           )
         }

@@ -1,7 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { FairReads, type FairRead, parameter, type Query, QueryOf } from '#libs/http';
 import { OPERATORS, type Principal } from '#libs/identity';
-import { accountRead, ActAsUser, AllowedTo, CurrentUser } from '#libs/identity/http';
+import { accountRead, AllowedTo, CurrentUser } from '#libs/identity/http';
 import { MAX_BUCKETS } from '../domain/attempt-history.js';
 import { Statistics } from '../statistics.js';
 
@@ -30,7 +30,6 @@ const STATISTICS = {
 
 /** How attempts went, of a subscription, an account or the whole installation. */
 @Controller('v1')
-@ActAsUser()
 export class StatisticsController {
   constructor(private readonly statistics: Statistics) {}
 

@@ -13,7 +13,7 @@ import { ActivityReader, type ShownChange } from '../activity-reader.js';
 
 /** A client that has read nothing for so long, with its buffers full, is disconnected. */
 const STALLED_MS = 10_000;
-/** A row of credentials is read once a second at most, however often it is asked for. */
+/** How often a stream checks its credential, whose row is read once a second at most. */
 const CHECK_MS = 250;
 const RECONNECT_MS = 1_000;
 /** In characters. */

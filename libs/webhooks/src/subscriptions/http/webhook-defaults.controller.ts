@@ -1,6 +1,5 @@
 import { Controller, Get, Inject } from '@nestjs/common';
 import { type Answer, computed, schema, shown, viewOf } from '#libs/http';
-import { ActAsUser } from '#libs/identity/http';
 import { CONFIG, type Config } from '#libs/runtime';
 
 type Configured = Pick<Config, 'DELIVERY_RETRY_SCHEDULE' | 'DELIVERY_TIMEOUT_MS'>;
@@ -28,7 +27,6 @@ export const WebhookDefaultsView = viewOf<Configured>()('WebhookDefaults', {
 
 /** What the operator has configured for subscriptions. */
 @Controller('v1/webhooks/defaults')
-@ActAsUser()
 export class WebhookDefaultsController {
   constructor(@Inject(CONFIG) private readonly config: Configured) {}
 

@@ -136,7 +136,7 @@ const defaultsRoutes = describeRoutes(WebhookDefaultsController, {
     show: {
       summary: 'Show the defaults',
       about:
-        'Returns what applies to subscriptions that do not set it, as the operator has configured it.',
+        'Returns the configured retry schedule and timeout, which apply to subscriptions without their own.',
       answer: WebhookDefaultsView.schema,
     },
   },
