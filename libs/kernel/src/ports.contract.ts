@@ -45,10 +45,12 @@ export function transactionsContract(transactions: () => Transactions): void {
 interface AuditTrailUnderTest {
   audit: () => AuditTrail;
   transactions: () => Transactions;
+  /** @returns the id of a user */
+  aUser: () => Promise<string>;
 }
 
 /** What every implementation of {@link AuditTrail} must do. */
-export function auditTrailContract({ audit, transactions }: AuditTrailUnderTest): void {
+export function auditTrailContract({ audit, transactions, aUser }: AuditTrailUnderTest): void {
   const change = { action: 'thing.change', resourceId: '7' } as const;
   const record = (...resourceIds: string[]) =>
     transactions().run(() =>
@@ -78,7 +80,8 @@ export function auditTrailContract({ audit, transactions }: AuditTrailUnderTest)
   });
 
   it('counts the entries of one user from one address', async () => {
-    const one = { name: 'someone', userId: '17', address: '192.0.2.1' };
+    const [userId, other] = [await aUser(), await aUser()];
+    const one = { name: 'someone', userId, address: '192.0.2.1' };
     await actAs(one, () => record('9'));
     const wait = (by?: Actor) =>
       audit().msUntilFewer(
@@ -87,7 +90,7 @@ export function auditTrailContract({ audit, transactions }: AuditTrailUnderTest)
       );
     expect(await wait()).toBeGreaterThan(0);
     expect(await wait(one)).toBeGreaterThan(0);
-    expect(await wait({ ...one, userId: '18' })).toBe(0);
+    expect(await wait({ ...one, userId: other })).toBe(0);
     expect(await wait({ ...one, address: '192.0.2.2' })).toBe(0);
     expect(await wait({ ...one, address: undefined })).toBe(0);
   });

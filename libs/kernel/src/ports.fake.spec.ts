@@ -8,5 +8,7 @@ describe('fake transactions', () => transactionsContract(() => transactions));
 
 describe('the fake audit', () => {
   const audit = new FakeAuditTrail(transactions);
-  auditTrailContract({ audit: () => audit, transactions: () => transactions });
+  let users = 0;
+  const aUser = () => Promise.resolve(String((users += 1)));
+  auditTrailContract({ audit: () => audit, transactions: () => transactions, aUser });
 });

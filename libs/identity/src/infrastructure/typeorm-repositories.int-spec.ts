@@ -32,7 +32,11 @@ const transactions = () => context.get(Transactions, { strict: false });
 describe('transactions in PostgreSQL', () => transactionsContract(transactions));
 
 describe('the audit in PostgreSQL', () =>
-  auditTrailContract({ audit: () => context.get(AuditTrail), transactions }));
+  auditTrailContract({
+    audit: () => context.get(AuditTrail),
+    transactions,
+    aUser: () => anAccount(database),
+  }));
 
 describe('users in PostgreSQL', () =>
   usersRepositoryContract(() => context.get(UsersRepository, { strict: false })));
