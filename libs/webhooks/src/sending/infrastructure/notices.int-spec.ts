@@ -339,7 +339,7 @@ describe.each(['platform', 'operator'])(
        GROUP BY e.id, e.account_id, e.application_id, e.unmatched ORDER BY e.account_id`,
       );
 
-    it('get an event of their own account, besides that of the customer', async () => {
+    it('get an event in their own account, in addition to the customer’s', async () => {
       const application = await anApplication(database, account);
       await set(`application_id = ${application}`);
       const own = await listener('webhookFailing');
