@@ -224,6 +224,7 @@ describe('the load of accounts', () => {
     const { attempt } = anAttempt('71', '1');
     counters[0]!.count({ ...anAttempt('71', '1') });
     counters[0]!.count({ ...anAttempt('71', '2'), attempt: { ...attempt, status: 500 } });
+    await counters[0]!.flush();
     loads[1]!.add('71', attempt.at.getTime(), { reported: 2 });
     loads[1]!.add('71', later.getTime() + 1, { reported: 1 });
     await Promise.all(loads.map((one) => one.flush()));

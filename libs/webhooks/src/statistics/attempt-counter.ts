@@ -40,12 +40,20 @@ interface Key {
   bin: number;
 }
 
+/** Attempts of a subscription that are alike, and how long they took together. */
+interface AlikeAttempts extends Key {
+  count: number;
+  busyMs: number;
+}
+
 /**
  * Counts a worker's attempts in memory and adds them to the stored counts every ten seconds. The log of attempts is
  * complete also after the worker was killed.
  */
 @Injectable()
 export class AttemptCounter {
+  /** By subscription and the rest of their key. On the path of an event, so only a flush adds up those of an account. */
+  private attempts = new Map<string, Map<string, AlikeAttempts>>();
   private readonly counts = new PendingCounts<Key, { count: number }>({ count: 0 }, (rows) =>
     this.store(rows),
   );
@@ -63,22 +71,43 @@ export class AttemptCounter {
     const atMs = at - (at % STEP_MS);
     const bin = attempt.status === undefined ? 0 : binOf(attempt.durationMs);
     const outcome = outcomeOf(attempt);
+    let ofWebhook = this.attempts.get(webhookId);
+    if (!ofWebhook) this.attempts.set(webhookId, (ofWebhook = new Map<string, AlikeAttempts>()));
+    const name = `${atMs} ${outcome} ${bin}`;
+    const alike = ofWebhook.get(name);
+    if (alike) {
+      alike.count += 1;
+      alike.busyMs += attempt.durationMs;
+    } else {
+      const key = { accountId, webhookId, atMs, outcome, bin };
+      ofWebhook.set(name, { ...key, count: 1, busyMs: attempt.durationMs });
+    }
+  }
+
+  /** Stores the counts. Those that could not be stored are kept for the next time. */
+  async flush(): Promise<void> {
+    const { attempts } = this;
+    this.attempts = new Map();
+    for (const ofWebhook of attempts.values()) {
+      for (const alike of ofWebhook.values()) this.addUp(alike);
+    }
+    await this.counts.flush();
+    await this.loads.flush();
+  }
+
+  private addUp({ accountId, webhookId, count, busyMs, ...key }: AlikeAttempts): void {
     const owners = [
       { accountId, webhookId },
       { accountId, webhookId: ALL_WEBHOOKS },
       { accountId: INSTALLATION, webhookId: ALL_WEBHOOKS },
     ];
+    const { atMs, outcome, bin } = key;
     for (const owner of owners) {
-      const name = `${owner.accountId} ${owner.webhookId} ${String(atMs)} ${outcome} ${String(bin)}`;
-      this.counts.add(name, { ...owner, atMs, outcome, bin }, { count: 1 });
+      const name = `${owner.accountId} ${owner.webhookId} ${atMs} ${outcome} ${bin}`;
+      this.counts.add(name, { ...owner, ...key }, { count });
     }
-    const result = outcome === '2xx' ? { delivered: 1 } : { failed: 1 };
-    this.loads.add(accountId, at, { ...result, busyMs: attempt.durationMs });
-  }
-
-  /** Stores the counts. Those that could not be stored are kept for the next time. */
-  flush(): Promise<void> {
-    return this.counts.flush();
+    const result = outcome === '2xx' ? { delivered: count } : { failed: count };
+    this.loads.add(accountId, atMs, { ...result, busyMs });
   }
 
   private async store(rows: readonly PendingRow<Key, { count: number }>[]): Promise<void> {

@@ -33,7 +33,11 @@ export class PendingCounts<Key, Counts extends Record<keyof Counts, number>> {
   async flush(): Promise<void> {
     const all = [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1));
     for (let start = 0; start < all.length; start += BATCH) {
-      const batch = all.slice(start, start + BATCH);
+      // Another flush may have stored some of them meanwhile.
+      const batch = all
+        .slice(start, start + BATCH)
+        .filter(([name, row]) => this.rows.get(name) === row);
+      if (batch.length === 0) continue;
       for (const [name] of batch) this.rows.delete(name);
       try {
         await this.store(batch.map(([, row]) => row));
