@@ -10,7 +10,14 @@ import { prepared, statement } from './statement.js';
 const WRITE = statement('INSERT');
 const READ = prepared('read', 'SELECT');
 const FIT: CurrentSettings = {
-  ...{ isStandby: false, role: 'api', schema: 'public', isOnPath: true, next: null },
+  ...{
+    isStandby: false,
+    role: 'api',
+    hasLanguage: true,
+    schema: 'public',
+    isOnPath: true,
+    next: null,
+  },
   now: {
     DateStyle: 'ISO, DMY',
     array_nulls: 'on',
@@ -84,6 +91,11 @@ describe('whether PostgreSQL can be used', () => {
   ])('is denied with a setting %s, which is named', async (_what, change, named) => {
     settings = { ...FIT, ...change };
     await expect(database.check()).rejects.toThrow(named);
+  });
+
+  it('is denied without the language of our functions', async () => {
+    settings = { ...FIT, hasLanguage: false };
+    await expect(database.check()).rejects.toThrow('the database lacks the language plpgsql');
   });
 
   it.each([

@@ -6,11 +6,7 @@ import { commandsIn, type DatabaseSchema, OUR_SCHEMA_ONLY } from './database-sch
 import { isLockTimeout, isTransient } from './database-errors.js';
 import { idSequencesToMove, useIdsOfGroup } from './id-ranges.js';
 import { grantRights, applyRoleSettings, requireOwnRoles, SETTINGS_OF_MIGRATE } from './roles.js';
-import {
-  PROPERTIES_OF_DATABASE,
-  requireSuitable,
-  UnusableDatabaseError,
-} from './needed-settings.js';
+import { PROPERTIES_OF_DATABASE, requireSuitable } from './needed-settings.js';
 import { runtimeSchema } from './runtime-schema.js';
 
 /**
@@ -92,12 +88,7 @@ async function requireProperties(runner: QueryRunner): Promise<void> {
   const [found] = (await runner.query(PROPERTIES_OF_DATABASE)) as [
     { properties: Record<string, string>; hasLanguage: boolean },
   ];
-  requireSuitable(found.properties);
-  if (!found.hasLanguage) {
-    throw new UnusableDatabaseError(
-      'the database lacks the language plpgsql, which CREATE EXTENSION plpgsql adds',
-    );
-  }
+  requireSuitable(found.properties, found.hasLanguage);
 }
 
 /** Makes the configured schema if it is missing. From then on, the session finds and creates everything there. */

@@ -52,15 +52,19 @@ export interface CurrentSettings {
   /** An administrator's values for new sessions; null if there are none. */
   next: Readonly<Record<string, string>> | null;
   role: string;
+  /** Whether the database has the language of our functions. */
+  hasLanguage: boolean;
   /** The schema of our tables; null if they are missing. */
   schema: string | null;
   isOnPath: boolean;
 }
 
+const HAS_LANGUAGE = `EXISTS (SELECT FROM pg_language WHERE lanname = 'plpgsql')`;
+
 /** What `migrate` needs of an empty database: the properties, and the language of the functions that it creates. */
 export const PROPERTIES_OF_DATABASE = `
 SELECT json_object_agg(name, current_setting(name)) AS properties,
-  EXISTS (SELECT FROM pg_language WHERE lanname = 'plpgsql') AS "hasLanguage"
+  ${HAS_LANGUAGE} AS "hasLanguage"
 FROM unnest('{${PROPERTIES.join()}}'::text[]) AS name`;
 
 const STANDBY_NAMES = 'synchronous_standby_names';
@@ -89,7 +93,7 @@ SELECT pg_is_in_recovery() AS "isStandby",
       AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
     ORDER BY 1, s.setrole <> 0 DESC, s.setdatabase <> 0 DESC
   ) AS of_next) AS next,
-  session_user AS role, tables.nspname AS schema, tables.is_on_path IS TRUE AS "isOnPath"
+  session_user AS role, ${HAS_LANGUAGE} AS "hasLanguage", tables.nspname AS schema, tables.is_on_path IS TRUE AS "isOnPath"
 FROM (SELECT) AS one LEFT JOIN LATERAL (
   SELECT nspname, pg_table_is_visible(c.oid) AS is_on_path
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -107,9 +111,13 @@ export class ReadOnlyDatabaseError extends UnusableDatabaseError {}
 
 /**
  * @param settings the current ones, by name
+ * @param hasLanguage whether the database has the language of our functions
  * @throws UnusableDatabaseError if this version works with no such database or server
  */
-export function requireSuitable(settings: Readonly<Record<string, string>>): void {
+export function requireSuitable(
+  settings: Readonly<Record<string, string>>,
+  hasLanguage: boolean,
+): void {
   const { server_encoding: encoding = ENCODING, server_version: version = '' } = settings;
   if (encoding !== ENCODING) {
     throw new UnusableDatabaseError(
@@ -121,6 +129,11 @@ export function requireSuitable(settings: Readonly<Record<string, string>>): voi
       `PostgreSQL has the version ${version}, and has to have ${OLDEST / 10_000} or a later one`,
     );
   }
+  if (!hasLanguage) {
+    throw new UnusableDatabaseError(
+      'the database lacks the language plpgsql, which CREATE EXTENSION plpgsql adds',
+    );
+  }
 }
 
 /**
@@ -128,7 +141,7 @@ export function requireSuitable(settings: Readonly<Record<string, string>>): voi
  * @throws UnusableDatabaseError if a process cannot work with a setting or with the database itself
  */
 export function requireFit(settings: CurrentSettings, own?: string): void {
-  requireSuitable(settings.now);
+  requireSuitable(settings.now, settings.hasLanguage);
   for (const [name, { value, unfit }] of Object.entries(NEEDED)) {
     const found = [settings.now[name], nextOf(settings, name)].find(
       (each) => each !== undefined && unfit.test(each),
