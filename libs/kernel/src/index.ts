@@ -55,7 +55,7 @@ export {
   rawMembers,
   valueEnd,
 } from './json.js';
-export { jsonErrorAt, type JsonPart, JsonReader } from './json-reader.js';
+export { jsonErrorAt, type JsonPart, JsonReader, stringIn } from './json-reader.js';
 export { JsonSyntaxError, TooManyValuesError } from './json-scanner.js';
 export {
   Field,

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { JsonScanner, JsonSyntaxError, PIECE } from './json-scanner.js';
 import { atOnce } from './time-slices.js';
 
@@ -12,6 +13,8 @@ const CLOSE_BRACKET = 0x5d;
 const ITEM = 128;
 /** How many unknown members are returned: more than are reported. */
 const MOST_OTHERS = 40;
+/** A text of at most so many bytes is decoded at once: each decoding of a part costs as much. */
+const SHORT = 4 << 10;
 /** The longest text of a name whose escapes are resolved. Of a longer one, only the beginning is returned. */
 const MAX_NAME = 1_024;
 
@@ -36,6 +39,8 @@ export interface JsonMembers {
  */
 export class JsonReader {
   private readonly scanner: JsonScanner;
+  /** The whole text if it is short and its characters are bytes. */
+  private readonly text: string | undefined;
   /** Where the caller has read so many members or elements that it pauses. */
   private pauseAt = 0;
 
@@ -52,6 +57,7 @@ export class JsonReader {
     mostLevels = Infinity,
   ) {
     this.scanner = new JsonScanner(bytes, start, mostValues, mostLevels - 1);
+    if (bytes.length <= SHORT && isAscii(bytes)) this.text = bytes.toString('latin1');
   }
 
   /** The first byte that was too deep in a member of the outermost object. */
@@ -136,7 +142,12 @@ export class JsonReader {
   }
 
   textOf({ start, end }: JsonPart): string {
-    return this.bytes.toString('utf8', start, end);
+    return this.text?.slice(start, end) ?? this.bytes.toString('utf8', start, end);
+  }
+
+  /** Whether a value is an object. */
+  opensObject({ start }: JsonPart): boolean {
+    return this.bytes[start] === OPEN_BRACE;
   }
 
   /** Passes over the bracket that ends an object or array, or over the comma. @returns whether it was the bracket */
@@ -162,8 +173,13 @@ export class JsonReader {
   private nameOf(start: number, end: number): string {
     if (end - start > MAX_NAME) return this.textOf({ start: start + 1, end: start + MAX_NAME });
     const text = this.textOf({ start, end });
-    return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
+    return stringIn(text);
   }
+}
+
+/** The value of a JSON string. @param text valid, with its quotes */
+export function stringIn(text: string): string {
+  return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
 }
 
 /**

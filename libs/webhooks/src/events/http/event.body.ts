@@ -14,6 +14,7 @@ import {
   type Problem,
   readFields,
   storableText,
+  stringIn,
   time,
   validatorOf,
 } from '#libs/kernel';
@@ -156,12 +157,13 @@ const EMPTY_ARRAY = /^\[[\t\n\r ]*\]$/;
 
 /** A value, as far as it matters: the place of an object, which only `data` may be, and whether an array is empty. */
 export function givenMember(part: JsonPart, json: JsonReader): unknown {
-  const { start } = part;
-  if (json.textOf({ start, end: start + 1 }) === '{') return part;
-  const text = json.textOf({ start, end: Math.min(part.end, start + MAX_MEMBER_BYTES) });
+  if (json.opensObject(part)) return part;
+  const { start, end } = part;
+  const text = json.textOf({ start, end: Math.min(end, start + MAX_MEMBER_BYTES) });
   if (text.startsWith('[')) return EMPTY_ARRAY.test(text) ? [] : [null];
-  if (lengthOf(part) <= MAX_MEMBER_BYTES) return JSON.parse(text);
-  return text.startsWith('"') ? text : Infinity;
+  const isWhole = lengthOf(part) <= MAX_MEMBER_BYTES;
+  if (text.startsWith('"')) return isWhole ? stringIn(text) : text;
+  return isWhole ? JSON.parse(text) : Infinity;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { OWN_FAULTS, type OwnFault } from '#libs/kernel';
+import { LRUCache, OWN_FAULTS, type OwnFault } from '#libs/kernel';
 import type { Attempt, AttemptPhases, SentRequest } from '../../deliveries/domain/delivery.js';
 import { MASK, shownTargetUrl } from '../../subscriptions/domain/target-url.js';
 import type { LeasedDelivery, OpenTarget } from './pending-deliveries.js';
@@ -35,20 +35,41 @@ export function ownFaultOf(error: unknown): OwnFault | undefined {
   return OWN_FAULTS.find((one) => one === fault);
 }
 
+/** What each call needs of its target's URL several times. */
+interface KnownTarget {
+  host: string;
+  shownUrl: string;
+  hasCredentials: boolean;
+}
+
+const known = new LRUCache<string, KnownTarget>({ max: 500 });
+
+/** @param url with its credentials */
+export function knownTarget(url: string): KnownTarget {
+  let target = known.get(url);
+  if (!target) {
+    const sent = new URL(url);
+    const hasCredentials = sent.username !== '' || sent.password !== '';
+    // The fragment is never sent.
+    if (url.includes('#')) sent.hash = '';
+    target = { host: sent.hostname, shownUrl: shownTargetUrl(sent.href), hasCredentials };
+    known.set(url, target);
+  }
+  return target;
+}
+
 /** A request as its customer may see it: credentials, and values of the customer's own headers, are masked. */
 export function shownRequest(
   { url, headers }: Pick<OpenTarget, 'url' | 'headers'>,
   ours: Record<string, string>,
 ): SentRequest {
-  const sent = new URL(url);
-  // The fragment is never sent.
-  if (url.includes('#')) sent.hash = '';
+  const { shownUrl, hasCredentials } = knownTarget(url);
   const masked = Object.keys(headers).map((name) => [name, MASK] as const);
   return {
     method: 'POST',
-    url: shownTargetUrl(sent.href),
+    url: shownUrl,
     headers: {
-      ...((sent.username || sent.password) && { authorization: MASK }),
+      ...(hasCredentials && { authorization: MASK }),
       ...Object.fromEntries(masked),
       ...ours,
     },
