@@ -9,9 +9,10 @@ import { startApi, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
-const HOSTS = ['127.0.1.1', '127.0.1.2', '127.0.1.3', '127.0.1.4', '127.0.1.5', '127.0.1.6'];
+const HOSTS = Array.from({ length: 8 }, (_, index) => `127.0.1.${index + 1}`);
 
 let database: TestDatabase;
+let environment: Record<string, string>;
 let api: ServiceProcess;
 let worker: ServiceProcess;
 let receivers: Receiver[];
@@ -21,7 +22,7 @@ let accountId: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const environment = { DATABASE_URL: database.url, DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
+  environment = { DATABASE_URL: database.url, DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
   [api, worker] = await Promise.all([startApi(environment), startWorker(environment)]);
   const owner = await createUser(database, 'owner');
   accountId = owner.id;
@@ -98,13 +99,21 @@ it('holds deliveries when every host fails at once, says so, and sends all of th
   const webhooks = (await client.get('/v1/webhooks?scope=all')).json<Schemas['Webhook'][]>();
   expect(webhooks.filter(({ health }) => health?.state === 'open')).toEqual([]);
 
+  // A worker that starts meanwhile has had no answer of any host, but knows which subscriptions had succeeded.
+  await worker.stop();
+  worker = await startWorker(environment);
+  expect(await eventually(health, ({ hold }) => hold !== undefined)).toMatchObject({ code: 200 });
+  const rest = await deliveries('state=pending');
+  const retried = rest.filter(({ attempts }) => attempts > 0);
+  expect(new Set(retried.map(({ webhookId }) => webhookId)).size).toBeLessThanOrEqual(4);
+
   for (const receiver of receivers) {
     receiver.answering = (_, response) => response.writeHead(200).end();
   }
   const sent = await eventually(
     () => deliveries('state=succeeded'),
     // The others are retried by the schedule.
-    ({ length }) => length >= 3 * HOSTS.length - booked.length,
+    ({ length }) => length >= 3 * HOSTS.length - retried.length,
     { ms: 30_000 },
   );
   expect(sent.filter((one) => one.waitsFor)).toEqual([]);

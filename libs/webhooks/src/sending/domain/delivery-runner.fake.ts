@@ -23,6 +23,9 @@ export class PendingSpy extends PendingDeliveries {
     this.released.push(delayMs === undefined ? id : `${id} in ${delayMs} ms`);
     return Promise.resolve();
   }
+  hasSucceeded(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
   record(outcome: Outcome): Promise<void> {
     this.recorded.push(outcome);
     return Promise.resolve();

@@ -423,6 +423,16 @@ describe('when five hosts that were healthy do not answer', () => {
     },
   );
 
+  it.each([
+    ['have never succeeded', () => Promise.resolve(false)],
+    ['cannot be looked up', () => Promise.reject(new Error('PostgreSQL is away'))],
+  ])('books all of a worker that starts if their subscriptions %s', async (_, hasSucceeded) => {
+    target.answer = { error: 'timeout' };
+    pending.hasSucceeded = hasSucceeded;
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((host) => runClaimed(of(host, host))));
+    expect(pending.recorded).toHaveLength(5);
+  });
+
   it.each(['tls', 'protocol', 'blocked'] as const)(
     'books all that end with %s, which is no silence',
     async (error) => {

@@ -21,6 +21,7 @@ import { signatureHeaders } from '../../subscriptions/domain/signing-key.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import {
   attemptPhases,
+  knownTarget,
   ownFaultOf,
   shownRequest,
   type TargetAnswer,
@@ -115,7 +116,9 @@ export class DeliveryRunner {
     const needed = this.timeoutOf(delivery) + BODY_MS + SPARE_MS;
     if (delivery.leaseEnds - performance.now() < needed) return false;
     if (!(await slot.start(delivery.leasedAt))) return false;
-    return !this.hold.isOn || this.hold.allows(hostOf(delivery.subscription.openTarget().url));
+    return (
+      !this.hold.isOn || this.hold.allows(knownTarget(delivery.subscription.openTarget().url).host)
+    );
   }
 
   private async release(delivery: LeasedDelivery): Promise<RunResult> {
@@ -199,7 +202,7 @@ export class DeliveryRunner {
     slot: Slot,
     request: TargetRequest,
   ): Promise<TargetAnswer | undefined> {
-    const host = hostOf(request.url);
+    const { host } = knownTarget(request.url);
     try {
       const answer = await this.target.post(request);
       if (await this.isOurs(delivery, host, answer)) return undefined;
@@ -217,15 +220,19 @@ export class DeliveryRunner {
 
   /** Whether our own network is the reason why there was no answer. Resolves once that is known. */
   private async isOurs(
-    { subscription, leaseEnds }: LeasedDelivery,
+    { webhookId, subscription, leaseEnds }: LeasedDelivery,
     host: string,
     { status, error }: TargetAnswer,
   ): Promise<boolean> {
     if (status !== undefined) this.hold.answered(host);
     if (error === undefined || !SILENCE.includes(error)) return false;
-    const wasHealthy = subscription.health.failingMs === null;
+    const hadSucceeded =
+      !this.hold.hasAnswered &&
+      subscription.health.failingMs === null &&
+      // While PostgreSQL is away, the attempt is recorded later.
+      (await this.pending.hasSucceeded(webhookId).catch(() => false));
     const waitsUntil = leaseEnds - RECORD_MS;
-    return (await this.hold.unanswered({ host, wasHealthy, waitsUntil })) === 'ours';
+    return (await this.hold.unanswered({ host, hadSucceeded, waitsUntil })) === 'ours';
   }
 
   /** Reports the verdict. @returns whether the subscription is now blocked or off */
@@ -244,10 +251,6 @@ export class DeliveryRunner {
   private timeoutOf({ subscription }: LeasedDelivery): number {
     return subscription.retry?.timeoutMs ?? this.settings.timeoutMs;
   }
-}
-
-function hostOf(url: string): string {
-  return new URL(url).hostname;
 }
 
 /** The delivery as if its schedule had been restarted during the attempt. */

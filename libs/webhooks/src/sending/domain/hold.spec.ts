@@ -13,8 +13,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const fail = (host: string, wasHealthy = false, waitsUntil = performance.now() + 60_000) =>
-  Promise.resolve(hold.unanswered({ host, wasHealthy, waitsUntil }));
+const fail = (host: string, hadSucceeded = false, waitsUntil = performance.now() + 60_000) =>
+  Promise.resolve(hold.unanswered({ host, hadSucceeded, waitsUntil }));
 const answerOf = (hosts: readonly string[]) => hosts.forEach((host) => hold.answered(host));
 
 describe('a hold', () => {
@@ -26,10 +26,13 @@ describe('a hold', () => {
     expect(heard).toEqual(['began: unreachable']);
   });
 
-  it('begins in a worker that has had no answer yet if the subscriptions were healthy', async () => {
+  it('begins in a worker that has had no answer yet if the subscriptions had succeeded', async () => {
+    for (const host of HOSTS) void fail(host);
+    expect(hold.isOn).toBe(false);
     for (const host of HOSTS) void fail(host, true);
-    expect(hold.isOn).toBe(true);
+    expect([hold.isOn, hold.hasAnswered]).toEqual([true, false]);
     hold.answered('z');
+    expect([hold.isOn, hold.hasAnswered]).toEqual([false, true]);
     for (const host of HOSTS) void fail(host, true);
     expect(hold.isOn).toBe(false);
     expect(await fail('f', true)).toBe('theirs');

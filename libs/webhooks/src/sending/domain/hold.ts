@@ -19,8 +19,8 @@ const REMEMBERED = 10_000;
 /** A call without an answer. */
 export interface Unanswered {
   host: string;
-  /** Whether its subscription was not failing before the call. */
-  wasHealthy: boolean;
+  /** Whether its subscription had succeeded before this worker started, and was not failing. */
+  hadSucceeded: boolean;
   /** Until when the decision can wait, as `performance.now()`. */
   waitsUntil: number;
 }
@@ -35,7 +35,7 @@ export class Hold {
   private reachability: Reachability = ANSWERING;
   /** Hosts whose last call was answered. */
   private readonly answering = new LRUCache<string, true>({ max: REMEMBERED });
-  private hasAnswered = false;
+  private isAnswered = false;
   /** Settles the calls that wait for the decision. */
   private readonly undecided = new Set<(side: Side) => void>();
   private expiry: NodeJS.Timeout | undefined;
@@ -51,20 +51,24 @@ export class Hold {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
+  /** Whether any host has answered. Until then, this worker does not know which ones had before it started. */
+  get hasAnswered(): boolean {
+    return this.isAnswered;
+  }
+
   get isOn(): boolean {
     return this.reachability.kind === 'outage';
   }
 
   answered(host: string): void {
-    this.hasAnswered = true;
+    this.isAnswered = true;
     if (!this.answering.has(host)) this.answering.set(host, true);
     if (this.reachability.kind !== 'answering') this.observe({ kind: 'answer' });
   }
 
   /** @returns whose fault it is, once that is known; `ours` if it is not known in time */
-  unanswered({ host, wasHealthy, waitsUntil }: Unanswered): Side | Promise<Side> {
-    // A worker that starts during an outage has had no answer of any host.
-    const hadAnswered = this.answering.has(host) || (!this.hasAnswered && wasHealthy);
+  unanswered({ host, hadSucceeded, waitsUntil }: Unanswered): Side | Promise<Side> {
+    const hadAnswered = this.answering.has(host) || (!this.isAnswered && hadSucceeded);
     const { fault = 'theirs' } = this.observe({ kind: 'failure', host, hadAnswered });
     return fault === 'undecided' ? this.decision(waitsUntil) : fault;
   }

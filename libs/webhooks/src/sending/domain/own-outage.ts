@@ -35,7 +35,7 @@ export const ANSWERING: Answering = { kind: 'answering' };
 /** How a call ended, or that time has passed. */
 export type Observation =
   | { kind: 'answer' }
-  /** @param hadAnswered whether this worker had an answer of the host before */
+  /** @param hadAnswered whether the host had answered before */
   | { kind: 'failure'; host: string; hadAnswered: boolean }
   | { kind: 'time' };
 

@@ -123,6 +123,9 @@ export abstract class PendingDeliveries {
   /** Ends the lease of an unsent delivery, which is then due for any worker, at once or after `delayMs`. */
   abstract release(delivery: LeasedDelivery, delayMs?: number): Promise<void>;
 
+  /** Whether any delivery of a subscription has ever succeeded, as far as it was stored ten seconds ago. */
+  abstract hasSucceeded(webhookId: string): Promise<boolean>;
+
   /**
    * Records an outcome. Under an outdated lease, it is only logged unless the attempt succeeded.
    * @throws RefusedOutcomeError if that will not work later either

@@ -1,5 +1,5 @@
 import type { Sealed } from '#libs/kernel';
-import type { RowOf } from '#libs/runtime';
+import { prepared, type RowOf } from '#libs/runtime';
 import type { Pace } from '../domain/due-schedule.js';
 import type { KnownHealth, LeasedDelivery, OpenTarget } from '../domain/pending-deliveries.js';
 import { IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
@@ -129,6 +129,11 @@ WITH leased AS MATERIALIZED (
 )
 ${loadLeased(day)}
 WHERE NOT ${IS_OFF} AND (d.immediate OR NOT (${IS_BLOCKED} OR ${IS_PACED}))`,
+);
+
+export const HAS_SUCCEEDED = prepared<{ webhookId: string }>(
+  'pending.has-succeeded',
+  'SELECT FROM webhook_successes WHERE webhook_id = @webhookId',
 );
 
 /** Ends leased deliveries whose event was removed, because they would otherwise be leased again and again. */

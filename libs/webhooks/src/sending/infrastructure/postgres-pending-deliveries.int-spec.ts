@@ -244,6 +244,13 @@ it('counts the late failure of a worker that lost its lease, also after the deli
   expect(await row()).toEqual({ state: 'cancelled', attempts: 1, leased: false });
 });
 
+it('knows whether a subscription has ever succeeded', async () => {
+  const other = await aSubscription(database, await anAccount(database));
+  await database.query('INSERT INTO webhook_successes VALUES ($1, now())', [other]);
+  expect(await pending.hasSucceeded(webhook)).toBe(false);
+  expect(await pending.hasSucceeded(other)).toBe(true);
+});
+
 it('records which worker made an attempt', async () => {
   await record(await taken(), SUCCEEDED);
   expect(await database.query('SELECT worker FROM attempts')).toEqual([{ worker: PROCESS_ID }]);

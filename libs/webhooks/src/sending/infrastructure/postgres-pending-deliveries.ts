@@ -36,6 +36,7 @@ import { EXISTING, outcomeValues, RECORD, RECORD_PLACE } from './outcome.stateme
 import { type Day, dayOf, eachDay } from '../../partitions/partition-days.js';
 import {
   END_WITHOUT_EVENT,
+  HAS_SUCCEEDED,
   type EventlessRow,
   leasedOf,
   type LeasedRow,
@@ -100,6 +101,10 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
       if (await releasing(dayOf(id)).one({ id, lease, delayMs })) return;
       await sleep(ms);
     }
+  }
+
+  async hasSucceeded(webhookId: string): Promise<boolean> {
+    return (await this.database.run(HAS_SUCCEEDED, { webhookId })).length > 0;
   }
 
   /**
