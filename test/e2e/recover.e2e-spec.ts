@@ -80,12 +80,16 @@ async function failedWith(webhook: string, outcome: string): Promise<void> {
   );
 }
 
-/** A subscription of the account whose circuit opened half an hour ago. */
-async function anOpenCircuit(account: string, outcome = 'refused'): Promise<string> {
+/** A subscription of the account whose circuit opened some minutes ago, after failures that began before the outage. */
+async function anOpenCircuit(
+  account: string,
+  { outcome = 'refused', minutesAgo = 30 } = {},
+): Promise<string> {
   const webhook = await aSubscription(database, account, { target_url: receiver.url });
   await set(
     webhook,
-    `failures = 10, openings = 4, failing_since = ${ago(40)}, open_until = now() + interval '20 minutes'`,
+    `failures = 10, openings = 4, failing_since = ${ago(80)}, opened_at = ${ago(minutesAgo)},
+     open_until = now() + interval '20 minutes'`,
   );
   await failedWith(webhook, outcome);
   return webhook;
@@ -152,7 +156,8 @@ const audit = async (client: Client, query: string) =>
 it('recovers what failed without an answer, counts it beforehand, and finds nothing the second time', async () => {
   const [one, other, third] = [await aCustomer(), await aCustomer(), await aCustomer()];
   const silent = await anOpenCircuit(one.id);
-  const answering = await anOpenCircuit(other.id, '5xx');
+  const answering = await anOpenCircuit(other.id, { outcome: '5xx' });
+  const openBefore = await anOpenCircuit(other.id, { minutesAgo: 70 });
   const sentBefore = await lost(silent, 90);
   const again = [await lost(silent, 20)];
   await lost(silent, 20, { result: `status = 500` });
@@ -182,6 +187,7 @@ it('recovers what failed without an answer, counts it beforehand, and finds noth
   expect(await ended(await recover())).toMatchObject({ ...expected, sent: 5 });
   for (const webhook of [silent, closed, off]) expect(await health(webhook)).toEqual([HEALTHY]);
   expect(await health(answering)).toMatchObject([{ failures: 10, open: true }]);
+  expect(await health(openBefore)).toMatchObject([{ failures: 10, open: true }]);
   expect(await health(byCustomer)).toMatchObject([{ enabled: false }]);
   await receiver.until((received) => received.length === 5);
   const ids = receiver.received.map(({ id }) => id);

@@ -234,4 +234,26 @@ CREATE TABLE closings (
   CONSTRAINT closings_pkey PRIMARY KEY (account_id)
 )`,
   ),
+
+  /** Why deliveries are left out by replays: of those of earlier versions, nobody knows. Finds deleted subscriptions. */
+  migrationOf(
+    'LeftOutDeliveries1764400000028',
+    `
+ALTER TABLE replays
+  ADD COLUMN left_off integer NOT NULL DEFAULT 0,
+  ADD COLUMN left_deleted integer NOT NULL DEFAULT 0,
+  ADD COLUMN left_tests integer NOT NULL DEFAULT 0,
+  ADD COLUMN left_erased integer NOT NULL DEFAULT 0;
+CREATE INDEX webhooks_account_deleted_idx ON webhooks (account_id, id) WHERE deleted_at IS NOT NULL;
+`,
+  ),
+
+  /** When the circuit opened; null while it is closed. A circuit that is open already: when its target began to fail. */
+  migrationOf(
+    'CircuitOpenedAt1764400000029',
+    `
+ALTER TABLE webhooks ADD COLUMN opened_at timestamptz;
+UPDATE webhooks SET opened_at = failing_since WHERE open_until IS NOT NULL;
+`,
+  ),
 ];

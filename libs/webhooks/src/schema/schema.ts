@@ -9,7 +9,7 @@ export const webhooksSchema: DatabaseSchema = {
     webhooks: {
       api: 'SELECT, INSERT, UPDATE',
       worker: `SELECT, UPDATE (enabled, disabled_reason, disabled_at, hold_until, failures,
-        failing_since, open_until, openings, backlog, generation, cancelling, version, updated_at, paced_until,
+        failing_since, opened_at, open_until, openings, backlog, generation, cancelling, version, updated_at, paced_until,
         in_flight, pace_waits)`,
     },
     event_keys: { api: 'SELECT, INSERT', worker: 'SELECT, DELETE' },
@@ -35,7 +35,8 @@ export const webhooksSchema: DatabaseSchema = {
     },
     replays: {
       api: 'SELECT, INSERT, UPDATE (state, completed_at)',
-      worker: 'SELECT, UPDATE (state, completed_at, replayed, parts), DELETE',
+      worker:
+        'SELECT, UPDATE (state, completed_at, replayed, parts, left_off, left_deleted), DELETE',
     },
     recoveries: { api: 'SELECT, INSERT', worker: 'SELECT, UPDATE (after, visited_at), DELETE' },
     // Only the functions change what an erasure has done; the worker locks old ones to delete them, which needs UPDATE.

@@ -42,6 +42,7 @@ export const WebhookSchema = new EntitySchema<Webhook>({
     retry: { type: 'jsonb', nullable: true },
     failures: { type: 'integer', default: 0 },
     failingSince: { name: 'failing_since', type: 'timestamptz', nullable: true },
+    openedAt: { name: 'opened_at', type: 'timestamptz', nullable: true },
     openUntil: { name: 'open_until', type: 'timestamptz', nullable: true },
     openings: { type: 'integer', default: 0 },
     backlog: { type: 'boolean', default: false },

@@ -20,8 +20,8 @@ export const recoveriesRoutes = describeRoutes(RecoveriesController, {
       about:
         'Undoes the effects on subscriptions of an outage of the service or its network. It ' +
         'covers the subscriptions that, during the outage (in steps of five minutes), had more attempts that failed without ' +
-        'a response (`dns`, `refused`, `reset`, `timeout`) than attempts that failed with one. It closes their circuits if ' +
-        'they have been failing since then, enables those that the service disabled then because of failures, and sends ' +
+        'a response (`dns`, `refused`, `reset`, `timeout`) than attempts that failed with one. It closes the circuits that ' +
+        'opened then, enables those that the service disabled then because of failures, and sends ' +
         'again the notifications that became exhausted then by an attempt without a response. Subscriptions that had been ' +
         'disabled also get the notifications that were cancelled then, and the events that they missed.',
       examples: {

@@ -13,11 +13,13 @@ interface Span {
 export type Effect = 'switched_on' | 'healed';
 
 /**
- * SQL for the {@link Effect} on subscription `w`; null for none. One that had failed before the time had another reason to.
+ * SQL for the {@link Effect} on subscription `w`; null for none. A circuit that was open before the time had another reason
+ * to be.
  * @param since @param until SQL of the time that is recovered
  */
 export const effectOf = (since: string, until: string): string => `CASE
-    WHEN w.enabled AND w.failing_since >= ${since} AND w.failing_since < ${until} THEN 'healed'
+    WHEN w.enabled AND coalesce(w.opened_at, w.failing_since) >= ${since}
+      AND coalesce(w.opened_at, w.failing_since) < ${until} THEN 'healed'
     WHEN NOT w.enabled AND w.disabled_reason = 'failing' AND w.disabled_at >= ${since} AND w.disabled_at < ${until}
       THEN 'switched_on'
   END`;

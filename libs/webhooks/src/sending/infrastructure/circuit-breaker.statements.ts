@@ -100,6 +100,8 @@ changed AS (
     openings = coalesce(d.openings, w.openings),
     failing_since = CASE WHEN d.failures IS NULL OR d.failing = 'kept' THEN w.failing_since
       WHEN d.failing = 'now' THEN ${CLOCK_TIME} END,
+    opened_at = CASE WHEN d.failures IS NULL THEN w.opened_at
+      WHEN d.open_ms IS NOT NULL THEN coalesce(w.opened_at, ${CLOCK_TIME}) END,
     open_until = CASE WHEN d.failures IS NULL THEN w.open_until
       ELSE ${later('make_interval(secs => d.open_ms / 1000)')} END,
     hold_until = greatest(w.hold_until, ${later('make_interval(secs => d.hold_ms / 1000)')}),

@@ -84,6 +84,7 @@ async function health(id = webhook) {
        cancelling, disabled_at IS NOT NULL AS dated,
        round(extract(epoch FROM now() - failing_since))::int AS failing_for,
        round(extract(epoch FROM open_until - now()))::int AS open_for,
+       round(extract(epoch FROM now() - opened_at))::int AS opened_for,
        round(extract(epoch FROM hold_until - now()))::int AS held_for
      FROM webhooks WHERE id = $1`,
     [id],
@@ -121,7 +122,8 @@ describe('the circuit', () => {
     await set(`failing_since = now() - interval '30 s'`);
     await report(FAILED);
     expect(await health()).toMatchObject({ failures: 10, openings: 1, open_for: about(30) });
-    expect(await health()).toMatchObject({ failing_for: about(30), backlog: true });
+    expect(await health()).toMatchObject({ failing_for: about(30), opened_for: about(0) });
+    expect(await health()).toMatchObject({ backlog: true });
     expect(changes).toEqual(['opened']);
   });
 
@@ -134,13 +136,14 @@ describe('the circuit', () => {
     expect(await health()).toMatchObject({ failures: 0, failing_for: null });
   });
 
-  it('doubles its open time with each failed probe, up to an hour', async () => {
+  it('doubles its open time with each failed probe, up to an hour, and keeps the time when it opened', async () => {
     await failed('1 minute');
+    await set(`open_until = now(), opened_at = now() - interval '45 s'`);
     for (const seconds of [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]) {
       await report(FAILED);
       // Too late: the circuit is open already.
       await report(FAILED);
-      expect(await health()).toMatchObject({ open_for: about(seconds), failing_for: about(60) });
+      expect(await health()).toMatchObject({ open_for: about(seconds), opened_for: about(45) });
       await set('open_until = now()');
     }
   });
@@ -151,7 +154,7 @@ describe('the circuit', () => {
     await set('backlog = false');
     await report(SUCCEEDED);
     expect(await health()).toMatchObject({ failures: 0, openings: 0, open_for: null });
-    expect(await health()).toMatchObject({ failing_for: null, backlog: true });
+    expect(await health()).toMatchObject({ failing_for: null, opened_for: null, backlog: true });
     expect(changes).toEqual(['opened', 'closed']);
   });
 

@@ -247,7 +247,8 @@ it('warns of disabling five days after the first failure, but not before the nex
 });
 
 describe('a request of the customer', () => {
-  const healthy = { failures: 0, failingSince: null, openUntil: null, openings: 0 };
+  const times = { failingSince: null, openedAt: null, openUntil: null };
+  const healthy = { failures: 0, openings: 0, ...times };
   const cancelled = { generation: NEXT, cancelling: true };
 
   it('disables a subscription without a reason, and the service gives one', () => {

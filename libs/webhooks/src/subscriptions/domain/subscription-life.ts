@@ -183,7 +183,13 @@ export function disablesAt(failingSince: Date, openUntil: Date): Date {
 }
 
 /** The stored health of a target that has not been called yet. */
-export const HEALTHY = { failures: 0, failingSince: null, openUntil: null, openings: 0 } as const;
+export const HEALTHY = {
+  failures: 0,
+  failingSince: null,
+  openedAt: null,
+  openUntil: null,
+  openings: 0,
+} as const;
 
 /** Pending deliveries count as cancelled from now on; a worker updates their rows later. */
 const CANCELLED = { generation: NEXT, cancelling: true } as const;

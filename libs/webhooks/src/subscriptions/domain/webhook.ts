@@ -121,6 +121,8 @@ export class Webhook implements SealedTarget {
   /** Failed attempts in a row, ten at most; the first of them was at `failingSince`. */
   failures!: number;
   failingSince!: Date | null;
+  /** When the circuit opened; null while it is closed. */
+  openedAt!: Date | null;
   /** The circuit is open until then. Afterwards, one delivery at a time is a probe. */
   openUntil!: Date | null;
   /** How often the circuit has opened since it was last closed. */
@@ -242,7 +244,7 @@ export type WebhookRevision = Partial<
     Webhook,
     keyof NewWebhook | 'paused' | 'backlog' | 'paceWaits' | 'cancelling' | 'disabledReason'
   > &
-    Pick<Webhook, 'holdUntil' | 'failures' | 'openUntil' | 'openings'> &
+    Pick<Webhook, 'holdUntil' | 'failures' | 'openedAt' | 'openUntil' | 'openings'> &
     Record<'disabledAt' | 'failingSince', typeof NOW | null> &
     Record<'targetVersion' | 'generation', typeof NEXT>
 >;
