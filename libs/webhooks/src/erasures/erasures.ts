@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditTrail, isUuid, NotFoundError, type Scope, timeOfId } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
-import { type Day, daysOf } from '../partitions/partition-days.js';
-import { LEAST_ID } from '../replays/replay-progress.statements.js';
+import { type Day, daysOf, leastIdAt } from '../partitions/partition-days.js';
 import {
   type Erasure,
   type ErasureCount,
@@ -26,7 +25,7 @@ export class Erasures {
     const before = until && until < new Date() ? until : new Date();
     const days: Day[] = await daysOf(peek, 'events');
     const count = { events: 0, producerIds: 0 };
-    let after = LEAST_ID;
+    let after = leastIdAt(since?.getTime() ?? 0);
     for (;;) {
       const day = nextDay(days, { after, until: before });
       if (day === undefined) return count;
