@@ -11,7 +11,7 @@ SELECT pg_is_in_recovery() AS "isStandby",
       AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
     ORDER BY 1, s.setrole <> 0 DESC, s.setdatabase <> 0 DESC
   ) AS of_next) AS next,
-  session_user AS role, tables.nspname AS schema, tables.is_on_path IS TRUE AS "isOnPath"
+  session_user AS role, EXISTS (SELECT FROM pg_language WHERE lanname = 'plpgsql') AS "hasLanguage", tables.nspname AS schema, tables.is_on_path IS TRUE AS "isOnPath"
 FROM (SELECT) AS one LEFT JOIN LATERAL (
   SELECT nspname, pg_table_is_visible(c.oid) AS is_on_path
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -268,6 +268,8 @@ changed AS (
     openings = coalesce(d.openings, w.openings),
     failing_since = CASE WHEN d.failures IS NULL OR d.failing = 'kept' THEN w.failing_since
       WHEN d.failing = 'now' THEN (SELECT at FROM clock) END,
+    opened_at = CASE WHEN d.failures IS NULL THEN w.opened_at
+      WHEN d.open_ms IS NOT NULL THEN coalesce(w.opened_at, (SELECT at FROM clock)) END,
     open_until = CASE WHEN d.failures IS NULL THEN w.open_until
       ELSE ((SELECT utc FROM clock) + make_interval(secs => d.open_ms / 1000)) AT TIME ZONE 'UTC' END,
     hold_until = greatest(w.hold_until, ((SELECT utc FROM clock) + make_interval(secs => d.hold_ms / 1000)) AT TIME ZONE 'UTC'),
@@ -675,6 +677,10 @@ FROM pg_inherits i JOIN pg_class part ON part.oid = i.inhrelid
 WHERE i.inhparent = $1::regclass AND NOT i.inhdetachpending AND part.relname ~ '_[0-9]{8}$'
 ORDER BY day DESC;
 
+-- DELETED_SUBSCRIPTIONS
+SELECT id FROM webhooks WHERE account_id = $1 AND deleted_at >= $2::timestamptz AND id > $3
+   ORDER BY id LIMIT 100;
+
 -- DELIVER_MISSED, prepared as replays.deliver_missed
 WITH
 -- Only if no other worker has advanced the replay and it may still continue: a subscription's replays wait for each
@@ -776,7 +782,9 @@ SELECT end_erasure($1::uuid);
 
 -- END_PARTS, prepared as replays.end_parts
 WITH ending AS MATERIALIZED (
-  SELECT p.ctid AS part, r.id
+  SELECT p.ctid AS part, r.id, p.remaining, EXISTS (
+    SELECT FROM webhooks WHERE id = p.webhook_id AND deleted_at IS NULL
+  ) AS is_off
   FROM unnest($1::uuid[], $2::bigint[]) AS n(id, webhook_id)
     JOIN replay_parts p ON p.replay_id = n.id AND p.webhook_id = n.webhook_id
     JOIN replays r ON r.id = p.replay_id
@@ -786,9 +794,14 @@ removed AS (
   DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(SELECT part FROM ending))
 )
 UPDATE replays r SET parts = r.parts - ended.count,
+  left_off = r.left_off + ended.off, left_deleted = r.left_deleted + ended.deleted,
   state = CASE WHEN r.parts > ended.count THEN r.state WHEN r.webhook_id IS NULL THEN 'completed' ELSE 'cancelled' END,
   completed_at = CASE WHEN r.parts = ended.count THEN now() END
-FROM (SELECT id, count(*)::integer AS count FROM ending GROUP BY id) ended
+FROM (
+  SELECT id, count(*)::integer AS count, coalesce(sum(remaining) FILTER (WHERE is_off), 0) AS off,
+    coalesce(sum(remaining) FILTER (WHERE NOT is_off), 0) AS deleted
+  FROM ending GROUP BY id
+) ended
 WHERE r.id = ended.id AND r.state = 'running';
 
 -- END_WITHOUT_EVENT(…), prepared as pending.end-without-event.20454
@@ -932,7 +945,10 @@ WHERE r.id = $1;
 
 -- FIND_REPLAY, prepared as replays.find
 SELECT id, webhook_id AS "webhookId", since, until, states, event, application_id AS "applicationId",
-  status, nullif(missed, false) AS missed, state, total, replayed, created_at AS "createdAt", completed_at AS "completedAt"
+  status, nullif(missed, false) AS missed, state, total, replayed, json_strip_nulls(json_build_object(
+    'off', nullif(left_off, 0), 'deleted', nullif(left_deleted, 0), 'test', nullif(left_tests, 0),
+    'erased', nullif(left_erased, 0)
+  )) AS "leftOutFor", created_at AS "createdAt", completed_at AS "completedAt"
 FROM replays WHERE id = $1 AND account_id = $2;
 
 -- FIND_SECRETS
@@ -1022,6 +1038,9 @@ freed AS (
     AND k.event_id = p.id
 )
 SELECT mine, (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last FROM alone;
+
+-- HAS_SUCCEEDED, prepared as pending.has-succeeded
+SELECT FROM webhook_successes WHERE webhook_id = $1;
 
 -- HAVE_EARLIER(…), prepared as pending.have-earlier.20454
 SELECT w.id FROM unnest((SELECT $1::bigint[])) AS w(id) CROSS JOIN LATERAL (
@@ -1155,7 +1174,8 @@ SELECT w.id, w.account_id AS "accountId", w.effect, w.open_until IS NOT NULL AS 
   ) AS "isAffected"
 FROM (
   SELECT *, CASE
-    WHEN w.enabled AND w.failing_since >= $1::timestamptz AND w.failing_since < $2::timestamptz THEN 'healed'
+    WHEN w.enabled AND coalesce(w.opened_at, w.failing_since) >= $1::timestamptz
+      AND coalesce(w.opened_at, w.failing_since) < $2::timestamptz THEN 'healed'
     WHEN NOT w.enabled AND w.disabled_reason = 'failing' AND w.disabled_at >= $1::timestamptz AND w.disabled_at < $2::timestamptz
       THEN 'switched_on'
   END AS effect FROM webhooks w
@@ -1603,12 +1623,13 @@ RETURNING id;
 -- START_REPLAY
 WITH replay AS (
   INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
-    application_id, status, missed, total, parts, state, completed_at)
+    application_id, status, missed, total, left_off, left_deleted, left_tests, left_erased, parts, state, completed_at)
   SELECT new_uuid(now(), 1), $1::bigint, $2::bigint, $3::timestamptz,
     $4::timestamptz, $5::text[], $6::text, $7::bigint, $8::text,
-    $9::boolean, $10::integer, cardinality($11::bigint[]),
-    CASE cardinality($11) WHEN 0 THEN 'completed' ELSE 'running' END,
-    CASE cardinality($11) WHEN 0 THEN now() END
+    $9::boolean, $10::integer, $11::integer, $12::integer, $13::integer, $14::integer,
+    cardinality($15::bigint[]),
+    CASE cardinality($15) WHEN 0 THEN 'completed' ELSE 'running' END,
+    CASE cardinality($15) WHEN 0 THEN now() END
   WHERE ($1::bigint IS NULL
       OR EXISTS (SELECT FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL))
     AND (SELECT count(*) FROM replays WHERE (recovery_id IS NULL AND ((webhook_id = $1::bigint AND NOT (missed AND event IS NOT NULL))
@@ -1617,9 +1638,9 @@ WITH replay AS (
 ),
 parts AS (
   INSERT INTO replay_parts (replay_id, account_id, webhook_id, generation, after, remaining)
-  SELECT replay.id, $2, p.webhook_id, p.generation, $12::uuid, p.remaining
+  SELECT replay.id, $2, p.webhook_id, p.generation, $16::uuid, p.remaining
   FROM replay,
-    unnest($11::bigint[], $13::integer[], $14::integer[]) AS p(webhook_id, generation, remaining)
+    unnest($15::bigint[], $17::integer[], $18::integer[]) AS p(webhook_id, generation, remaining)
 )
 SELECT id FROM replay;
 
@@ -1786,44 +1807,45 @@ SELECT count(*)::float8 AS deliveries FROM deliveries
 WHERE state = 'pending' AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b7c01-0400-0000-0000-000000000000'::uuid);
 
 -- countReplayable(…)
-SELECT w.id AS "webhookId", count(*)::integer AS "lookedAt", max(d.id::text) AS last,
-  count(*) FILTER (WHERE CASE WHEN d.state = 'pending' AND d.generation < w.generation THEN 'cancelled' ELSE d.state END
+SELECT w.id AS "webhookId", CASE WHEN CASE WHEN d.state = 'pending' AND d.generation < w.generation THEN 'cancelled' ELSE d.state END
       = ANY ($1::text[])
     AND ($2::text IS NULL OR d.event = $2)
-    AND coalesce((
-      SELECT NOT test AND erased_at IS NULL AND ($3::bigint IS NULL OR application_id = $3)
-      FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1
-    ), false)
-    AND ($4::text IS NULL OR $4 IN (
+    AND ($3::text IS NULL OR $3 IN (
       SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
         CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
         SELECT status, error FROM attempts
         WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
       ) last
     ))
-    AND ($5::timestamptz IS NULL OR d.completed_at >= $5 AND CASE d.state
-      WHEN 'exhausted' THEN d.reason = 'no_attempts_left' AND d.completed_at < $6 AND coalesce((
+    AND ($4::timestamptz IS NULL OR d.completed_at >= $4 AND CASE d.state
+      WHEN 'exhausted' THEN d.reason = 'no_attempts_left' AND d.completed_at < $5 AND coalesce((
         SELECT error = ANY ('{dns,refused,reset,timeout}') FROM attempts
         WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
       ), false)
-      ELSE d.reason = 'failing' END))::integer AS deliveries
+      ELSE d.reason = 'failing' END)
+  THEN (
+    SELECT CASE WHEN test THEN 'test' WHEN erased_at IS NOT NULL THEN 'erased' ELSE 'sent' END
+    FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      AND ($6::bigint IS NULL OR application_id = $6)
+    LIMIT 1
+  ) END AS fate, count(*)::integer AS deliveries, max(d.id::text) AS last
 FROM unnest($7::bigint[], $8::uuid[]) AS o(webhook_id, after)
   JOIN webhooks w ON w.id = o.webhook_id
   CROSS JOIN LATERAL (
     (
       SELECT id, event_id, event, state, generation, reason, completed_at FROM deliveries
       WHERE webhook_id BETWEEN w.id AND w.id AND ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > o.after
-        AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+        AND id < least_uuid($5::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id, id LIMIT $9::integer
     )
     UNION ALL (
       SELECT id, event_id, event, state, generation, reason, completed_at FROM deliveries
       WHERE webhook_id BETWEEN w.id AND w.id AND state IN ('exhausted', 'cancelled') AND NOT ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > o.after
-        AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+        AND id < least_uuid($5::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id, id LIMIT $9::integer
     )
   ) d
-GROUP BY w.id;
+GROUP BY 1, 2;
 
 -- countStarted(…)
 SELECT d.webhook_id AS "webhookId", count(*) FILTER (WHERE in_flight)::integer AS "inFlight",
@@ -2047,37 +2069,39 @@ ORDER BY webhook_id, next_attempt_at LIMIT 1);
 
 -- findReplayable(…)
 SELECT id, "isLast", matches FROM (
-  SELECT d.id, row_number() OVER (ORDER BY d.id) = 10000 AS "isLast", CASE WHEN d.state = 'pending' AND d.generation < w.generation THEN 'cancelled' ELSE d.state END
+  SELECT d.id, row_number() OVER (ORDER BY d.id) = 10000 AS "isLast", coalesce(CASE WHEN CASE WHEN d.state = 'pending' AND d.generation < w.generation THEN 'cancelled' ELSE d.state END
       = ANY ($1::text[])
     AND ($2::text IS NULL OR d.event = $2)
-    AND coalesce((
-      SELECT NOT test AND erased_at IS NULL AND ($3::bigint IS NULL OR application_id = $3)
-      FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid) LIMIT 1
-    ), false)
-    AND ($4::text IS NULL OR $4 IN (
+    AND ($3::text IS NULL OR $3 IN (
       SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
         CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
         SELECT status, error FROM attempts
         WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
       ) last
     ))
-    AND ($5::timestamptz IS NULL OR d.completed_at >= $5 AND CASE d.state
-      WHEN 'exhausted' THEN d.reason = 'no_attempts_left' AND d.completed_at < $6 AND coalesce((
+    AND ($4::timestamptz IS NULL OR d.completed_at >= $4 AND CASE d.state
+      WHEN 'exhausted' THEN d.reason = 'no_attempts_left' AND d.completed_at < $5 AND coalesce((
         SELECT error = ANY ('{dns,refused,reset,timeout}') FROM attempts
         WHERE delivery_id = d.id AND (delivery_id >= '019b76da-a800-0000-0000-000000000000'::uuid AND delivery_id < '019b8127-6000-0000-0000-000000000000'::uuid) ORDER BY take DESC LIMIT 1
       ), false)
-      ELSE d.reason = 'failing' END) AS matches
+      ELSE d.reason = 'failing' END)
+  THEN (
+    SELECT CASE WHEN test THEN 'test' WHEN erased_at IS NOT NULL THEN 'erased' ELSE 'sent' END
+    FROM events WHERE id = d.event_id AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+      AND ($6::bigint IS NULL OR application_id = $6)
+    LIMIT 1
+  ) END = 'sent', false) AS matches
   FROM webhooks w CROSS JOIN LATERAL (
     (
       SELECT id, event_id, event, state, generation, reason, completed_at FROM deliveries
       WHERE webhook_id BETWEEN w.id AND w.id AND ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > $7::uuid
-        AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+        AND id < least_uuid($5::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id, id LIMIT 10000
     )
     UNION ALL (
       SELECT id, event_id, event, state, generation, reason, completed_at FROM deliveries
       WHERE webhook_id BETWEEN w.id AND w.id AND state IN ('exhausted', 'cancelled') AND NOT ($1::text[] && ARRAY['succeeded', 'pending'] OR w.cancelling) AND id > $7::uuid
-        AND id < least_uuid($6::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
+        AND id < least_uuid($5::timestamptz) AND (id >= '019b76da-a800-0000-0000-000000000000'::uuid AND id < '019b8127-6000-0000-0000-000000000000'::uuid)
       ORDER BY webhook_id, id LIMIT 10000
     )
   ) d

@@ -76,7 +76,9 @@ it('tells how many it leaves out because their subscription is disabled', async 
   const page = await installation.openAs(customer, 'deliveries');
   await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: false });
   const dialog = await openDialog(page);
-  await dialog.getByText('There is nothing to send. 1 delivery is left out').waitFor();
+  await dialog
+    .getByText('There is nothing to send. Left out: 1 for a disabled subscription.')
+    .waitFor();
   await dialog.getByRole('link', { name: 'See disabled subscriptions' }).click();
   await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
   expect(await dialog.count()).toBe(0);

@@ -95,11 +95,13 @@ async function redeliver(body: object = {}): Promise<string> {
   return new URL(href).pathname;
 }
 
-async function count(body: object = {}): Promise<number> {
+async function dryRun(body: object = {}): Promise<Schemas['ReplayCount']> {
   const answer = await customer.post(PATH, { ...SINCE, ...body, dryRun: true });
   expect([answer.status, answer.headers.location]).toEqual([200, undefined]);
-  return answer.json<{ deliveries: number }>().deliveries;
+  return answer.json();
 }
+
+const count = async (body: object = {}): Promise<number> => (await dryRun(body)).deliveries;
 
 const shown = async (path: string): Promise<Replay> => (await customer.get(path)).json<Replay>();
 
@@ -124,7 +126,8 @@ it('sends failed deliveries of all enabled subscriptions again, and of no others
   await past(await subscribe({ deleted_at: new Date() }));
   const stranger = await aCustomer();
   await past(await aSubscription(database, stranger.account, { target_url: receiver.url }));
-  expect(await count()).toBe(6);
+  const leftOut = { leftOut: 3, leftOutFor: { off: 1, deleted: 1, test: 1 } };
+  expect(await dryRun()).toMatchObject({ deliveries: 6, ...leftOut });
   const path = await redeliver();
   expect(await ended(path)).toEqual({
     id: path.split('/').at(-1),
@@ -137,6 +140,7 @@ it('sends failed deliveries of all enabled subscriptions again, and of no others
     replayed: 6,
     now: expect.any(Number) as number,
     waiting: {},
+    ...leftOut,
     createdAt: expect.any(String) as string,
     completedAt: expect.any(String) as string,
   });
@@ -246,9 +250,10 @@ it('leaves out only the deliveries of a subscription that is disabled meanwhile'
   const single = await redeliver({ webhookId: off, status: '200' });
   await customer.put(`/v1/webhooks/${off}`, { enabled: false });
   await customer.put(`/v1/webhooks/${off}`, { enabled: true });
-  await ended(single, 'cancelled');
+  const leftOut = { leftOut: 2, leftOutFor: { off: 2 } };
+  expect(await ended(single, 'cancelled')).toMatchObject(leftOut);
   await database.query('UPDATE webhooks SET paused = false WHERE account_id = $1', [account]);
-  expect(await ended(path)).toMatchObject({ total: 5, replayed: 3 });
+  expect(await ended(path)).toMatchObject({ total: 5, replayed: 3, ...leftOut });
   await receiver.until((received) => received.length === 3);
   await sleep(1_000);
   expect(receivedIds()).toEqual([...sent].sort());
@@ -296,15 +301,34 @@ it("acts for the caller's own account, also for the role platform", async () => 
   await ended(path);
 });
 
-it('counts what it leaves out because the subscription is disabled', async () => {
+it('counts what it leaves out, and why', async () => {
   const webhook = await subscribe();
-  await past(webhook, { count: 3 });
-  const dry = async () => (await customer.post(PATH, { ...SINCE, dryRun: true })).json();
+  const [first] = await past(webhook, { count: 3 });
   const nothing = { deliveries: 0, now: 0, waiting: {}, leftOut: 0, leftOutFor: {} };
-  expect(await dry()).toEqual({ ...nothing, deliveries: 3, now: 3 });
+  expect(await dryRun()).toEqual({ ...nothing, deliveries: 3, now: 3 });
+  await database.query(
+    'UPDATE events SET erased_at = now() WHERE id = (SELECT event_id FROM deliveries WHERE id = $1)',
+    [first],
+  );
+  const erased = { ...nothing, leftOut: 1, leftOutFor: { erased: 1 } };
+  expect(await dryRun()).toEqual({ ...erased, deliveries: 2, now: 2 });
+  expect(await dryRun({ webhookId: webhook })).toEqual({ ...erased, deliveries: 2, now: 2 });
   await customer.put(`/v1/webhooks/${webhook}`, { enabled: false });
-  expect(await dry()).toEqual({ ...nothing, leftOut: 3, leftOutFor: { off: 3 } });
-  expect((await ended(await redeliver())).total).toBe(0);
+  const off = { leftOut: 3, leftOutFor: { off: 2, erased: 1 } };
+  expect(await dryRun()).toEqual({ ...nothing, ...off });
+  expect(await ended(await redeliver())).toMatchObject({ total: 0, ...off });
+  await customer.delete(`/v1/webhooks/${webhook}`);
+  const gone = { leftOut: 3, leftOutFor: { deleted: 2, erased: 1 } };
+  expect(await dryRun()).toEqual({ ...nothing, ...gone });
+});
+
+it('leaves out what remains of a subscription that is deleted meanwhile', async () => {
+  const webhook = await subscribe({ paused: true });
+  await past(webhook, { count: 2 });
+  const path = await redeliver();
+  await customer.delete(`/v1/webhooks/${webhook}`);
+  const leftOut = { leftOut: 2, leftOutFor: { deleted: 2 } };
+  expect(await ended(path)).toMatchObject({ total: 2, replayed: 0, ...leftOut });
 });
 
 it('says how many go now, how many wait for what, and sends those that it said go now', async () => {

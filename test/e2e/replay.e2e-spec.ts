@@ -129,6 +129,7 @@ it('sends failed deliveries again, with their ids, signed and marked on every at
     replayed: 4,
     now: expect.any(Number) as number,
     waiting: expect.any(Object) as object,
+    ...{ leftOut: 1, leftOutFor: { test: 1 } },
     createdAt: expect.any(String) as string,
     completedAt: expect.any(String) as string,
   });

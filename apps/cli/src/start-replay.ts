@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { idOf, outlookText, type Schemas } from '#libs/client';
+import { idOf, leftOutText, outlookText, type Schemas } from '#libs/client';
 import { EVENT_KINDS } from '#libs/webhooks/domain';
 import { type ApiConnection, apiOf } from './api/api-connection.js';
 import { filtersOf } from './api/lists.js';
@@ -76,13 +76,9 @@ export async function startReplay(
 }
 
 function countText(count: Schemas['ReplayCount'], done: string): string {
-  const { deliveries, leftOut } = count;
   const outlook = outlookText(count);
-  const off =
-    leftOut === 1
-      ? '1 more is left out: its subscription is disabled'
-      : `${leftOut} more are left out: their subscriptions are disabled`;
-  return `${counted(deliveries)} would be ${done}${outlook ? `: ${outlook}` : ''}${leftOut === 0 ? '' : `; ${off}`}`;
+  const would = `${counted(count.deliveries)} would be ${done}${outlook ? `: ${outlook}` : ''}`;
+  return [would, leftOutText(count.leftOutFor)].filter(Boolean).join('; ');
 }
 
 async function wait(
@@ -118,9 +114,9 @@ function report(replay: Replay, text: string, done: string, options: Options): v
   const { id, state, replayed, total, createdAt, completedAt } = replay;
   const ms = Date.parse(completedAt ?? createdAt) - Date.parse(createdAt);
   const time = `${(ms / 1_000).toFixed(1)} s`;
-  const outlook = outlookText(replay);
   const line = `${replayed} of ${counted(total)} ${done} in ${time}: replay ${id}`;
-  print(options, text, `${line}${outlook ? `; ${outlook}` : ''}`);
+  const rest = [outlookText(replay), leftOutText(replay.leftOutFor)].filter(Boolean);
+  print(options, text, [line, ...rest].join('; '));
   if (state === 'cancelled') throw new CommandFailure('The replay was cancelled.');
 }
 

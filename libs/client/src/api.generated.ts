@@ -796,7 +796,7 @@ export interface paths {
         put?: never;
         /**
          * Recover from an outage
-         * @description Undoes the effects on subscriptions of an outage of the service or its network. It covers the subscriptions that, during the outage (in steps of five minutes), had more attempts that failed without a response (`dns`, `refused`, `reset`, `timeout`) than attempts that failed with one. It closes their circuits if they have been failing since then, enables those that the service disabled then because of failures, and sends again the notifications that became exhausted then by an attempt without a response. Subscriptions that had been disabled also get the notifications that were cancelled then, and the events that they missed. Requires the role `platform` or `operator`.
+         * @description Undoes the effects on subscriptions of an outage of the service or its network. It covers the subscriptions that, during the outage (in steps of five minutes), had more attempts that failed without a response (`dns`, `refused`, `reset`, `timeout`) than attempts that failed with one. It closes the circuits that opened then, enables those that the service disabled then because of failures, and sends again the notifications that became exhausted then by an attempt without a response. Subscriptions that had been disabled also get the notifications that were cancelled then, and the events that they missed. Requires the role `platform` or `operator`.
          */
         post: operations["recoveriesStart"];
         delete?: never;
@@ -3027,6 +3027,28 @@ export interface components {
              */
             detail?: "expired" | "name" | "untrusted" | "client_certificate" | "protocol" | "other" | "proxy";
         };
+        LeftOutDeliveries: {
+            /**
+             * @description The number whose subscriptions are disabled.
+             * @example 12
+             */
+            off?: number;
+            /**
+             * @description The number whose subscriptions are deleted.
+             * @example 12
+             */
+            deleted?: number;
+            /**
+             * @description The number of tests.
+             * @example 12
+             */
+            test?: number;
+            /**
+             * @description The number whose events were erased.
+             * @example 12
+             */
+            erased?: number;
+        };
         Liveness: {
             /**
              * @description Always `up`.
@@ -3601,6 +3623,12 @@ export interface components {
             now: number;
             waiting: components["schemas"]["WaitingDeliveries"];
             /**
+             * @description The number of other deliveries that matched, and at most how many were not started because their subscription was disabled or deleted meanwhile.
+             * @example 12
+             */
+            leftOut: number;
+            leftOutFor: components["schemas"]["LeftOutDeliveries"];
+            /**
              * Format: date-time
              * @description When the replay was created.
              * @example 2026-01-31T12:00:00.000Z
@@ -3626,17 +3654,11 @@ export interface components {
             now: number;
             waiting: components["schemas"]["WaitingDeliveries"];
             /**
-             * @description The number of other deliveries that match, but are left out because their subscriptions are disabled.
+             * @description The number of other deliveries that match, but are left out.
              * @example 12
              */
             leftOut: number;
-            leftOutFor: {
-                /**
-                 * @description The number whose subscriptions are disabled.
-                 * @example 12
-                 */
-                off?: number;
-            };
+            leftOutFor: components["schemas"]["LeftOutDeliveries"];
         };
         /** @description `null` counts as absent. */
         ReplayRequest: {

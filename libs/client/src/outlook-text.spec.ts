@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { outlookText } from './outlook-text.js';
+import { leftOutText, outlookText } from './outlook-text.js';
 
 it.each([
   [{ now: 3, waiting: {} }, undefined],
@@ -14,4 +14,15 @@ it.each([
   ],
 ])('says how many deliveries of %o go now, and why the others wait', (outlook, text) => {
   expect(outlookText(outlook)).toBe(text);
+});
+
+it.each([
+  [{}, undefined],
+  [{ off: 1 }, 'left out: 1 for a disabled subscription'],
+  [
+    { erased: 1, test: 1_200, deleted: 3, off: 2 },
+    'left out: 2 for disabled subscriptions, 3 for deleted subscriptions, 1,200 tests, 1 for an erased event',
+  ],
+])('says how many of %o are left out, and why', (leftOut, text) => {
+  expect(leftOutText(leftOut)).toBe(text);
 });

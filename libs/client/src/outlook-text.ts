@@ -1,6 +1,8 @@
 import type { components } from './api.generated.js';
 
-type Outlook = Pick<components['schemas']['ReplayCount'], 'now' | 'waiting'>;
+type Count = components['schemas']['ReplayCount'];
+type Outlook = Pick<Count, 'now' | 'waiting'>;
+type LeftOut = Count['leftOutFor'];
 
 /** What deliveries wait for, in plain words. */
 const REASONS: Record<keyof Outlook['waiting'], string> = {
@@ -29,4 +31,21 @@ export function outlookText({ now, waiting }: Outlook): string | undefined {
     `${now === 0 ? 'none' : now.toLocaleString('en')} ${now < 2 ? 'goes' : 'go'} now`,
     ...parts,
   ].join(', ');
+}
+
+/** What is left out, in plain words: one, and several. */
+const LEFT_OUT: Record<keyof LeftOut, [one: string, several: string]> = {
+  off: ['for a disabled subscription', 'for disabled subscriptions'],
+  deleted: ['for a deleted subscription', 'for deleted subscriptions'],
+  test: ['test', 'tests'],
+  erased: ['for an erased event', 'for erased events'],
+};
+
+/** What is left out and why: `left out: 2 for disabled subscriptions, 1 test`. Undefined if nothing is. */
+export function leftOutText(leftOut: LeftOut): string | undefined {
+  const parts = Object.entries(LEFT_OUT).flatMap(([reason, [one, several]]) => {
+    const count = leftOut[reason as keyof LeftOut] ?? 0;
+    return count === 0 ? [] : [`${count.toLocaleString('en')} ${count === 1 ? one : several}`];
+  });
+  return parts.length === 0 ? undefined : `left out: ${parts.join(', ')}`;
 }

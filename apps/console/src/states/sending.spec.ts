@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   dryRunText,
-  leftOutText,
+  leftOutSentence,
   offerText,
   progressText,
   SEND_LABELS,
@@ -53,8 +53,10 @@ describe('a dry run and its progress', () => {
   });
 
   it('says which are left out, and why', () => {
-    expect(leftOutText(1, 'again')).toMatch(/^1 delivery is left out, because its/);
-    expect(leftOutText(2, 'missed')).toMatch(/^2 missed events are left out, because their/);
+    expect(leftOutSentence({ leftOutFor: {} })).toBeUndefined();
+    expect(leftOutSentence({ leftOutFor: { off: 1, test: 2 } })).toBe(
+      'Left out: 1 for a disabled subscription, 2 tests.',
+    );
   });
 
   it.each([
@@ -67,16 +69,17 @@ describe('a dry run and its progress', () => {
       'It is complete. 1 goes now, 2 wait for a paused subscription.',
     ],
     [{ state: 'completed', replayed: 3, ...none }, 'It is complete. All are finished.'],
+    [{ state: 'completed', replayed: 2, ...none }, 'It is complete. 1 could no longer be sent.'],
     [
-      { state: 'completed', replayed: 2, ...none },
-      'It is complete. The others could not be started, for example because their subscription was disabled.',
+      { state: 'completed', replayed: 2, ...none, leftOutFor: { off: 1 } },
+      'It is complete. 1 could no longer be sent. Left out: 1 for a disabled subscription.',
     ],
     [
       { state: 'cancelled', replayed: 1, now: 1, waiting: {} },
       'It was cancelled. What had started is still sent. 1 goes now.',
     ],
   ] as const)('%j counts the same way', (replay, text) => {
-    expect(progressText({ total: 3, ...replay })).toBe(text);
+    expect(progressText({ total: 3, leftOutFor: {}, ...replay })).toBe(text);
   });
 });
 

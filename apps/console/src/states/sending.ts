@@ -1,4 +1,4 @@
-import { outlookText } from '#libs/client';
+import { leftOutText, outlookText } from '#libs/client';
 import type { Schemas } from '../app/api.js';
 import { isFinished, type DeliveryState } from './delivery-state.js';
 
@@ -62,6 +62,7 @@ export function selectedText(states: readonly DeliveryState[]): string {
 }
 
 type Outlook = Pick<Schemas['ReplayCount'], 'now' | 'waiting'>;
+type LeftOut = Pick<Schemas['ReplayCount'], 'leftOutFor'>;
 type DryRun = Outlook & Pick<Schemas['ReplayCount'], 'deliveries'>;
 
 /** How many go now, and how many wait for what; undefined if none is left. */
@@ -83,23 +84,27 @@ export function dryRunText(count: DryRun, sends: Sends): string {
 export const offerText = (count: DryRun, sends: Sends): string =>
   `${sendText(count.deliveries, sends)}: ${goes(count) ?? 'none goes now'}`;
 
-/** Which others a dry run leaves out, and why. */
-export const leftOutText = (count: number, sends: Sends): string =>
-  count === 1
-    ? `${countOf(count, sends)} is left out, because its subscription is disabled.`
-    : `${countOf(count, sends)} are left out, because their subscriptions are disabled.`;
+/** Which others are left out, and why, as a sentence; undefined if none is. */
+export function leftOutSentence({ leftOutFor }: LeftOut): string | undefined {
+  const text = leftOutText(leftOutFor);
+  return text && `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
 
 /** How far sending has come, in the words of the dry run. */
 export function progressText(
-  replay: Outlook & Pick<Schemas['Replay'], 'state' | 'replayed' | 'total'>,
+  replay: Outlook & LeftOut & Pick<Schemas['Replay'], 'state' | 'replayed' | 'total'>,
 ): string {
-  const rest = goes(replay);
-  const told = rest === undefined ? '' : ` ${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`;
+  const going = goes(replay);
+  const told = going === undefined ? '' : ` ${going.charAt(0).toUpperCase()}${going.slice(1)}.`;
+  const leftOut = leftOutSentence(replay);
+  const others = leftOut === undefined ? '' : ` ${leftOut}`;
   const { state, replayed, total } = replay;
-  if (state === 'running') return `It is running.${told}`;
-  if (state === 'cancelled') return `It was cancelled. What had started is still sent.${told}`;
-  if (replayed >= total) return `It is complete.${told || ' All are finished.'}`;
-  return `It is complete.${told} The others could not be started, for example because their subscription was disabled.`;
+  if (state === 'running') return `It is running.${told}${others}`;
+  if (state === 'cancelled') {
+    return `It was cancelled. What had started is still sent.${told}${others}`;
+  }
+  const rest = replayed < total ? ` ${total - replayed} could no longer be sent.` : '';
+  return `It is complete.${told || (rest ? '' : ' All are finished.')}${rest}${others}`;
 }
 
 type Target = Pick<Schemas['Webhook'], 'enabled' | 'paused' | 'health'>;

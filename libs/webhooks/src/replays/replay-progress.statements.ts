@@ -90,12 +90,14 @@ interface Ids {
   ids: string[];
 }
 
-/** Removes parts whose subscription was disabled or deleted. The last one ends the replay. */
+/** Removes parts whose subscription was disabled or deleted, and leaves out what remained. The last one ends the replay. */
 export const END_PARTS = prepared<Ids & { webhookIds: string[] }>(
   'replays.end_parts',
   `
 WITH ending AS MATERIALIZED (
-  SELECT p.ctid AS part, r.id
+  SELECT p.ctid AS part, r.id, p.remaining, EXISTS (
+    SELECT FROM webhooks WHERE id = p.webhook_id AND deleted_at IS NULL
+  ) AS is_off
   FROM unnest(@ids::uuid[], @webhookIds::bigint[]) AS n(id, webhook_id)
     JOIN replay_parts p ON p.replay_id = n.id AND p.webhook_id = n.webhook_id
     JOIN replays r ON r.id = p.replay_id
@@ -105,9 +107,14 @@ removed AS (
   DELETE FROM replay_parts WHERE ctid = ANY (ARRAY(SELECT part FROM ending))
 )
 UPDATE replays r SET parts = r.parts - ended.count,
+  left_off = r.left_off + ended.off, left_deleted = r.left_deleted + ended.deleted,
   state = CASE WHEN r.parts > ended.count THEN r.state WHEN r.webhook_id IS NULL THEN 'completed' ELSE 'cancelled' END,
   completed_at = CASE WHEN r.parts = ended.count THEN now() END
-FROM (SELECT id, count(*)::integer AS count FROM ending GROUP BY id) ended
+FROM (
+  SELECT id, count(*)::integer AS count, coalesce(sum(remaining) FILTER (WHERE is_off), 0) AS off,
+    coalesce(sum(remaining) FILTER (WHERE NOT is_off), 0) AS deleted
+  FROM ending GROUP BY id
+) ended
 WHERE r.id = ended.id AND r.state = 'running'`,
 );
 

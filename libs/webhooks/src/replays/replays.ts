@@ -18,6 +18,7 @@ import {
   type ReplayFilter,
   ReplayLimitError,
   STARTED,
+  sumOf,
 } from './domain/replay.js';
 import { ReplayCounter } from './infrastructure/replay-counter.js';
 import { readOutlook } from './infrastructure/replay-outlook.js';
@@ -51,14 +52,14 @@ export class Replays {
   async count(accountId: string, filter: ReplayFilter, isBody = false): Promise<ReplayCount> {
     if (isBody) await this.requireKnown(accountId, filter);
     await this.requireActive(accountId, filter);
-    const { deliveries, leftOut, subscriptions } = await this.counter.count(accountId, filter);
+    const { deliveries, leftOutFor, subscriptions } = await this.counter.count(accountId, filter);
     const [hold] = await this.transactions.query(IS_HOLDING);
     const outlook: SendOutlook = { now: 0, waiting: {} };
     for (const subscription of subscriptions) {
       const isHolding = hold?.isHolding === true;
       addOutlook(outlook, outlookOf(subscription.deliveries, subscription, isHolding));
     }
-    return { deliveries, ...outlook, leftOut, leftOutFor: leftOut === 0 ? {} : { off: leftOut } };
+    return { deliveries, ...outlook, leftOut: sumOf(leftOutFor), leftOutFor };
   }
 
   /**
@@ -84,12 +85,14 @@ export class Replays {
   /** @returns undefined if the subscription was disabled meanwhile, or too many such replays are running */
   private async store(accountId: string, filter: ReplayFilter): Promise<string | undefined> {
     const counted = await this.counter.count(accountId, filter);
-    const { until, after, deliveries, subscriptions } = counted;
+    const { until, after, deliveries, subscriptions, leftOutFor } = counted;
+    const { off = 0, deleted = 0, test = 0, erased = 0 } = leftOutFor;
     const { webhookId, since, states, missed = false, event, applicationId, status } = filter;
     if (webhookId !== undefined && subscriptions.length === 0) return undefined;
     const [started] = await this.transactions.query(START_REPLAY, {
       ...{ accountId, webhookId, states, missed, event, applicationId, status, after },
       ...{ since: since.toISOString(), until: until.toISOString(), total: deliveries },
+      ...{ off, deleted, tests: test, erased },
       webhookIds: subscriptions.map(({ id }) => id),
       generations: subscriptions.map(({ generation }) => generation),
       counts: subscriptions.map((subscription) => subscription.deliveries),

@@ -10,7 +10,7 @@ import { localInputOf, timeOfInput } from '../../components/filter-values.js';
 import { LocalTime } from '../../components/time.js';
 import {
   dryRunText,
-  leftOutText,
+  leftOutSentence,
   SEND_LABELS,
   SEND_NOTES,
   sendsOf,
@@ -112,10 +112,10 @@ function Content({ filters, values, onClose }: Sending & { onClose: () => void }
       )}
       <p className="match-count" role="status">
         {count.isLoading ? 'Counting …' : count.data && dryRunText(count.data, sends)}
-        {canCount && !!count.data?.leftOut && (
+        {canCount && !!count.data?.leftOut && <> {leftOutSentence(count.data)}</>}
+        {canCount && !!count.data?.leftOutFor.off && (
           <>
             {' '}
-            {leftOutText(count.data.leftOut, sends)}{' '}
             <Link href="/subscriptions?state=disabled">See disabled subscriptions</Link>
           </>
         )}

@@ -61,7 +61,7 @@ export async function countAffected(
     },
     { first: 0, last: dayAt(span.until) },
   );
-  const deliveries = counts.get(id) ?? 0;
+  const deliveries = counts.get(id)?.deliveries ?? 0;
   const wasOff = effect === 'switched_on' && disabledAt !== null;
   const missed = wasOff
     ? await countMissed(run, {

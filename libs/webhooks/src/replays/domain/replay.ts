@@ -27,13 +27,29 @@ export interface ReplayFilter {
   status?: string;
 }
 
+/**
+ * Why a replay leaves out deliveries that its filter selects: their subscription is disabled or deleted, or they are
+ * tests or of erased events.
+ */
+export const LEFT_OUT_REASONS = ['off', 'deleted', 'test', 'erased'] as const;
+export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
+
+/** How many deliveries are left out, by reason; only the reasons that occur. */
+export type LeftOut = Partial<Record<LeftOutReason, number>>;
+
+export function leaveOut(total: LeftOut, reason: LeftOutReason, count: number): void {
+  if (count > 0) total[reason] = (total[reason] ?? 0) + count;
+}
+
+export function sumOf(leftOut: LeftOut): number {
+  return Object.values(leftOut).reduce((sum, count) => sum + count, 0);
+}
+
 /** What a replay would send, and what would become of it. */
 export interface ReplayCount extends SendOutlook {
   deliveries: number;
-  /** Further deliveries that the filter selects, of disabled subscriptions. */
   leftOut: number;
-  /** The same by reason. */
-  leftOutFor: { off?: number };
+  leftOutFor: LeftOut;
 }
 
 export type ReplayState = 'running' | 'completed' | 'cancelled';
@@ -47,6 +63,8 @@ export interface Replay extends ReplayFilter {
   total: number;
   /** How many deliveries were started. */
   replayed: number;
+  /** Further deliveries that its filter selects, among them those of subscriptions that were disabled or deleted since. */
+  leftOutFor: LeftOut;
   createdAt: Date;
   completedAt?: Date;
 }

@@ -6,10 +6,13 @@ import {
 } from '../../subscriptions/domain/send-outlook.js';
 import { EventKindSchema } from '../../event-kinds/choices.schema.js';
 import {
+  LEFT_OUT_REASONS,
+  type LeftOutReason,
   type Replay,
   REPLAYABLE_STATES,
   type ReplayState,
   SENDABLE_STATES,
+  sumOf,
 } from '../domain/replay.js';
 
 const STATES: Record<ReplayState, string> = {
@@ -61,6 +64,26 @@ const WaitingSchema = schema.named(
   ),
 );
 
+const LEFT_OUT: Record<LeftOutReason, string> = {
+  off: 'The number whose subscriptions are disabled.',
+  deleted: 'The number whose subscriptions are deleted.',
+  test: 'The number of tests.',
+  erased: 'The number whose events were erased.',
+};
+
+/** Only the reasons that occur. */
+const LeftOutSchema = schema.named(
+  'LeftOutDeliveries',
+  schema.object(
+    Object.fromEntries(
+      LEFT_OUT_REASONS.map((reason) => [
+        reason,
+        schema.optional(schema.integer(LEFT_OUT[reason], 12)),
+      ]),
+    ),
+  ),
+);
+
 /** How many deliveries a replay would send. */
 export const ReplayCountSchema = schema.named(
   'ReplayCount',
@@ -68,13 +91,8 @@ export const ReplayCountSchema = schema.named(
     deliveries: schema.integer('The number of deliveries that would be sent.', 312),
     now: NowSchema,
     waiting: WaitingSchema,
-    leftOut: schema.integer(
-      'The number of other deliveries that match, but are left out because their subscriptions are disabled.',
-      12,
-    ),
-    leftOutFor: schema.object({
-      off: schema.optional(schema.integer('The number whose subscriptions are disabled.', 12)),
-    }),
+    leftOut: schema.integer('The number of other deliveries that match, but are left out.', 12),
+    leftOutFor: LeftOutSchema,
   }),
 );
 
@@ -121,6 +139,15 @@ export const ReplayView = viewOf<Replay & SendOutlook>()('Replay', {
     12,
   ),
   waiting: WaitingSchema,
+  leftOut: computed(
+    schema.integer(
+      'The number of other deliveries that matched, and at most how many were not started because their subscription was ' +
+        'disabled or deleted meanwhile.',
+      12,
+    ),
+    ({ leftOutFor }) => sumOf(leftOutFor),
+  ),
+  leftOutFor: LeftOutSchema,
   createdAt: schema.time('When the replay was created.'),
   completedAt: schema.optional(schema.time('When the replay ended.')),
 });

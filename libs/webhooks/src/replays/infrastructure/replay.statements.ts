@@ -1,6 +1,11 @@
 import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { ALL_WORKERS_HOLD, type NoValues, prepared, type RowOf, statement } from '#libs/runtime';
-import { MAX_RUNNING, type Replay, type ReplayFilter } from '../domain/replay.js';
+import {
+  type LeftOutReason,
+  MAX_RUNNING,
+  type Replay,
+  type ReplayFilter,
+} from '../domain/replay.js';
 import { hasResult, wasSilent } from '../../deliveries/attempts.statements.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { isLastOf } from '../../partitions/row-lookups.js';
@@ -31,7 +36,7 @@ export interface CountedSubscription extends SendConditions {
   enabled: boolean;
 }
 
-/** An account's subscriptions, or one of them, in the order of their ids after `after`. */
+/** An account's subscriptions that are not deleted, or one of them, in the order of their ids after `after`. */
 export const SUBSCRIPTIONS = statement<
   { accountId: string; webhookId: string | undefined; after: string },
   CountedSubscription
@@ -41,6 +46,15 @@ export const SUBSCRIPTIONS = statement<
    FROM webhooks w
    WHERE account_id = @accountId AND deleted_at IS NULL
      AND (@webhookId::bigint IS NULL OR id = @webhookId) AND id > @after
+   ORDER BY id LIMIT ${SUBSCRIPTIONS_AT_ONCE}`,
+);
+
+/** An account's subscriptions that were deleted since a time, like {@link SUBSCRIPTIONS}: others had no deliveries then. */
+export const DELETED_SUBSCRIPTIONS = statement<
+  { accountId: string; since: string; after: string },
+  { id: string }
+>(
+  `SELECT id FROM webhooks WHERE account_id = @accountId AND deleted_at >= @since::timestamptz AND id > @after
    ORDER BY id LIMIT ${SUBSCRIPTIONS_AT_ONCE}`,
 );
 
@@ -63,6 +77,10 @@ interface NewReplay extends Pick<ReplayFilter, 'states'> {
   status: string | undefined;
   missed: boolean;
   total: number;
+  off: number;
+  deleted: number;
+  tests: number;
+  erased: number;
   /** The subscriptions of its parts. */
   webhookIds: string[];
   generations: number[];
@@ -77,10 +95,11 @@ interface NewReplay extends Pick<ReplayFilter, 'states'> {
 export const START_REPLAY = statement<NewReplay, { id: string }>(`
 WITH replay AS (
   INSERT INTO replays (id, webhook_id, account_id, since, until, states, event,
-    application_id, status, missed, total, parts, state, completed_at)
+    application_id, status, missed, total, left_off, left_deleted, left_tests, left_erased, parts, state, completed_at)
   SELECT new_uuid(now(), 1), @webhookId::bigint, @accountId::bigint, @since::timestamptz,
     @until::timestamptz, @states::text[], @event::text, @applicationId::bigint, @status::text,
-    @missed::boolean, @total::integer, cardinality(@webhookIds::bigint[]),
+    @missed::boolean, @total::integer, @off::integer, @deleted::integer, @tests::integer, @erased::integer,
+    cardinality(@webhookIds::bigint[]),
     CASE cardinality(@webhookIds) WHEN 0 THEN 'completed' ELSE 'running' END,
     CASE cardinality(@webhookIds) WHEN 0 THEN now() END
   WHERE (@webhookId::bigint IS NULL
@@ -110,7 +129,10 @@ export const FIND_REPLAY = prepared<{ id: string; accountId: string }, RowOf<Rep
   'replays.find',
   `
 SELECT id, webhook_id AS "webhookId", since, until, states, event, application_id AS "applicationId",
-  status, nullif(missed, false) AS missed, state, total, replayed, created_at AS "createdAt", completed_at AS "completedAt"
+  status, nullif(missed, false) AS missed, state, total, replayed, json_strip_nulls(json_build_object(
+    'off', nullif(left_off, 0), 'deleted', nullif(left_deleted, 0), 'test', nullif(left_tests, 0),
+    'erased', nullif(left_erased, 0)
+  )) AS "leftOutFor", created_at AS "createdAt", completed_at AS "completedAt"
 FROM replays WHERE id = @id AND account_id = @accountId`,
 );
 
@@ -164,29 +186,32 @@ function deliveriesAfter(after: string, limit: number | string, span: Span): str
 }
 
 /**
- * Whether delivery `d` of subscription `w` is replayed: tests never are, nor deliveries of erased events. An outdated delivery counts as
- * cancelled. Looks up the event of each, because the planner would read all to join them.
+ * What a replay does with delivery `d` of subscription `w`: null if its filter does not select it, otherwise `sent` or why
+ * it is left out. An outdated delivery counts as cancelled. Looks up the event of each, because the planner would read all
+ * to join them.
  */
-function matches(span: Span): string {
-  return `CASE WHEN d.state = 'pending' AND d.generation < w.generation THEN 'cancelled' ELSE d.state END
+function fateOf(span: Span): string {
+  return `CASE WHEN CASE WHEN d.state = 'pending' AND d.generation < w.generation THEN 'cancelled' ELSE d.state END
       = ANY (@states::text[])
     AND (@event::text IS NULL OR d.event = @event)
-    AND coalesce((
-      SELECT NOT test AND erased_at IS NULL AND (@applicationId::bigint IS NULL OR application_id = @applicationId)
-      FROM events WHERE id = d.event_id AND ${within('id', span)} LIMIT 1
-    ), false)
     AND ${hasResult('d.id', span)}
     AND (@recoveredSince::timestamptz IS NULL OR d.completed_at >= @recoveredSince AND CASE d.state
       WHEN 'exhausted' THEN d.reason = 'no_attempts_left' AND d.completed_at < @until AND ${wasSilent('d.id', span)}
-      ELSE d.reason = 'failing' END)`;
+      ELSE d.reason = 'failing' END)
+  THEN (
+    SELECT CASE WHEN test THEN 'test' WHEN erased_at IS NOT NULL THEN 'erased' ELSE 'sent' END
+    FROM events WHERE id = d.event_id AND ${within('id', span)}
+      AND (@applicationId::bigint IS NULL OR application_id = @applicationId)
+    LIMIT 1
+  ) END`;
 }
 
-/** The count of one subscription. */
+/** Deliveries of a subscription that have the same fate. */
 interface CountedDeliveries {
   webhookId: string;
+  fate: 'sent' | Extract<LeftOutReason, 'test' | 'erased'> | null;
   deliveries: number;
-  lookedAt: number;
-  /** The last one looked at. */
+  /** The last one. */
   last: string;
 }
 
@@ -199,12 +224,11 @@ export function countReplayable(span: Span) {
     ReplayableValues & { webhookIds: string[]; afters: string[]; limit: number },
     CountedDeliveries
   >(`
-SELECT w.id AS "webhookId", count(*)::integer AS "lookedAt", max(d.id::text) AS last,
-  count(*) FILTER (WHERE ${matches(span)})::integer AS deliveries
+SELECT w.id AS "webhookId", ${fateOf(span)} AS fate, count(*)::integer AS deliveries, max(d.id::text) AS last
 FROM unnest(@webhookIds::bigint[], @afters::uuid[]) AS o(webhook_id, after)
   JOIN webhooks w ON w.id = o.webhook_id
   CROSS JOIN LATERAL ${deliveriesAfter('o.after', '@limit::integer', span)} d
-GROUP BY w.id`);
+GROUP BY 1, 2`);
 }
 
 /** The next deliveries of a replay in a subscription, oldest first. */
@@ -214,7 +238,7 @@ export function findReplayable(span: Span) {
     ScannedRow
   >(`
 SELECT id, "isLast", matches FROM (
-  SELECT d.id, ${isLastOf('d.id')}, ${matches(span)} AS matches
+  SELECT d.id, ${isLastOf('d.id')}, coalesce(${fateOf(span)} = 'sent', false) AS matches
   FROM webhooks w CROSS JOIN LATERAL ${deliveriesAfter('@after::uuid', MAX_SCANNED_ROWS, span)} d
   WHERE w.id = @webhookId ORDER BY d.id LIMIT ${MAX_SCANNED_ROWS}
 ) scanned
