@@ -274,12 +274,12 @@ describe('without the settings of migrate', () => {
       );
       expect(await ready(process)).toEqual(down);
       expect((await send('GET', `${process.url}/health/live`)).status).toBe(200);
-      expect(process.log()).toContainEqual(
-        expect.objectContaining({
-          msg: 'PostgreSQL is away',
-          err: expect.objectContaining({ message: reason }) as unknown,
-        }),
+      // The log is written after the answer.
+      const away = await eventually(
+        () => process.log().find(({ msg }) => msg === 'PostgreSQL is away'),
+        (line) => line !== undefined,
       );
+      expect(away).toMatchObject({ err: { message: reason } });
       await asAdmin(`ALTER DATABASE ${name()} RESET DateStyle`);
       await process.ready();
     },
