@@ -1,12 +1,7 @@
 import { computed, schema, viewOf } from '#libs/http';
-import {
-  type SendOutlook,
-  WAIT_REASONS,
-  type WaitReason,
-} from '../../subscriptions/domain/send-outlook.js';
+import { type SendOutlook, type WaitReason } from '../../subscriptions/domain/send-outlook.js';
 import { EventKindSchema } from '../../event-kinds/choices.schema.js';
 import {
-  LEFT_OUT_REASONS,
   type LeftOutReason,
   type Replay,
   REPLAYABLE_STATES,
@@ -51,18 +46,21 @@ const NowSchema = schema.integer(
   287,
 );
 
-/** Only the reasons that occur. */
-const WaitingSchema = schema.named(
-  'WaitingDeliveries',
-  schema.object(
-    Object.fromEntries(
-      WAIT_REASONS.map((reason) => [
-        reason,
-        schema.optional(schema.integer(WAIT_REASON[reason], 25)),
-      ]),
+/** Numbers by reason; only the reasons that occur. @param abouts what each number counts */
+const countsByReason = (title: string, abouts: Readonly<Record<string, string>>, example: number) =>
+  schema.named(
+    title,
+    schema.object(
+      Object.fromEntries(
+        Object.entries(abouts).map(([reason, about]) => [
+          reason,
+          schema.optional(schema.integer(about, example)),
+        ]),
+      ),
     ),
-  ),
-);
+  );
+
+const WaitingSchema = countsByReason('WaitingDeliveries', WAIT_REASON, 25);
 
 const LEFT_OUT: Record<LeftOutReason, string> = {
   off: 'The number whose subscriptions are disabled.',
@@ -71,18 +69,7 @@ const LEFT_OUT: Record<LeftOutReason, string> = {
   erased: 'The number whose events were erased.',
 };
 
-/** Only the reasons that occur. */
-const LeftOutSchema = schema.named(
-  'LeftOutDeliveries',
-  schema.object(
-    Object.fromEntries(
-      LEFT_OUT_REASONS.map((reason) => [
-        reason,
-        schema.optional(schema.integer(LEFT_OUT[reason], 12)),
-      ]),
-    ),
-  ),
-);
+const LeftOutSchema = countsByReason('LeftOutDeliveries', LEFT_OUT, 12);
 
 /** How many deliveries a replay would send. */
 export const ReplayCountSchema = schema.named(
